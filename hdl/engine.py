@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The RoPE engine: tokens and positions in, rotated tokens out."""
+
+from amaranth import *
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.fifo import SyncFIFO
+from amaranth.lib.wiring import In, Out
+
+from ropeway.golden.parameters import RopeParameters
+
+from .drain import Drain
+from .framer import Framer
+from .head_buffer import HeadBuffer
+from .intake import Intake
+from .layouts import (
+    beat_layout,
+    coefficient_layout,
+    load_layout,
+    position_layout,
+    result_layout,
+)
+from .phase_table import PhaseTable
+from .rotation_row import RotationRow
+from .rotator import Rotator
+from .row_generator import RowGenerator
+from .sequencer import Sequencer
+from .streams import connect, delayed
+
+__all__ = ["RopeEngine", "status_layout"]
+
+ALIGN_LATENCY = 1
+
+
+def status_layout() -> data.StructLayout:
+    """Sticky flags: an element saturated; a load was refused, or was malformed; a packet was misframed.
+
+    ``first_bad`` is the number, from reset, of the first misframed token since the flags were cleared.
+    """
+    flags = {"saturated": 1, "refused": 1, "malformed": 1, "misframed": 1}
+    return data.StructLayout(flags | {"first_bad": 32})
+
+
+class RopeEngine(wiring.Component):
+    """Rotates Q and K of every token by its position, in the geometry of the slot it names.
+
+    Every token takes one position and one packet, in the same order on both streams; either may run
+    ahead, up to the depth of the queues, and neither waits for more than the other's next item. One
+    beat a clock, without a bubble between heads or tokens, if and only if the token's beats are at
+    least pairs · generator interval; else the generator decides. Results depend on data, position and
+    slot alone.
+
+    Latency from a position to the first rotated beat, data waiting: ``latency`` clocks for adjacent
+    pairs; half-split ones wait for half of the first head's rotary part besides.
+
+    Ports
+    -----
+    i : stream of beats
+        A token's heads in the slot's pattern, element 0 lowest.
+    i_position : stream of positions
+    i_load : stream of image words
+    o : stream of results
+        As many beats, in the same order.
+    busy, loaded : Out, one bit a slot
+    status : Out
+    clear : In
+        Clears the sticky flags.
+    """
+
+    def __init__(self, p: RopeParameters):
+        self.parameters = p
+        super().__init__(
+            {
+                "i": In(stream.Signature(beat_layout(p))),
+                "i_position": In(stream.Signature(position_layout(p))),
+                "i_load": In(stream.Signature(load_layout(p))),
+                "o": Out(stream.Signature(result_layout(p))),
+                "busy": Out(p.slots),
+                "loaded": Out(p.slots),
+                "status": Out(status_layout()),
+                "clear": In(1),
+            }
+        )
+        self._generator = RowGenerator(p)
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
+        queue, entry, done, drain = 1, 2, 1, 5
+        first_entry = (self.parameters.lanes - 1) * self._generator.interval
+        rotate = RotationRow.latency + ALIGN_LATENCY + Rotator.latency
+        return queue + self._generator.latency + first_entry + entry + rotate + done + drain
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        p = self.parameters
+        m.submodules.table = table = PhaseTable(p)
+        m.submodules.intake = intake = Intake(p)
+        m.submodules.generator = generator = self._generator
+        m.submodules.row = row = RotationRow(p)
+        m.submodules.framer = framer = Framer(p)
+        m.submodules.gathered = gathered = HeadBuffer(p)
+        m.submodules.sequencer = sequencer = Sequencer(p)
+        m.submodules.rotated = rotated = HeadBuffer(p)
+        m.submodules.drain = drain = Drain(p)
+
+        connect(m, wiring.flipped(self.i), framer.i)
+        connect(m, wiring.flipped(self.i_position), intake.i)
+        connect(m, wiring.flipped(self.i_load), table.i_load)
+        connect(m, drain.o, wiring.flipped(self.o))
+
+        self._positions(m, table, intake, generator, row)
+        self._tokens(m, table, intake, (framer, sequencer, drain))
+        self._beats(m, framer, gathered, sequencer, drain)
+        saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
+        m.d.comb += [
+            row.row.eq(sequencer.walker.row),
+            row.entry.eq(sequencer.walker.place.entry),
+            sequencer.written.eq(row.written),
+            generator.released.eq(sequencer.row_released),
+        ]
+        self._status(m, table, intake, framer, saturated)
+        return m
+
+    def _positions(self, m, table, intake, generator, row):
+        """Positions become jobs, and jobs rows."""
+        width = Value.cast(intake.o_job.payload).shape().width
+        m.submodules.jobs = jobs = SyncFIFO(width=width, depth=self.parameters.tokens)
+        m.d.comb += [
+            jobs.w_en.eq(intake.o_job.valid),
+            jobs.w_data.eq(intake.o_job.payload),
+            intake.o_job.ready.eq(jobs.w_rdy),
+            generator.i.valid.eq(jobs.r_rdy),
+            Value.cast(generator.i.payload).eq(jobs.r_data),
+            jobs.r_en.eq(generator.i.ready),
+            table.job_slot.eq(generator.job_slot),
+            generator.final_pair.eq(table.final_pair),
+            table.pair_slot.eq(generator.pair_slot),
+            table.pair_number.eq(generator.pair_number),
+            generator.pair.eq(table.pair),
+            table.amplitude_slot.eq(generator.amplitude_slot),
+            generator.amplitude.eq(table.amplitude),
+        ]
+        connect(m, generator.o, row.i)
+
+    def _tokens(self, m, table, intake, stages):
+        """Every stage has its own queue of accepted tokens; the last one to be done has the oldest."""
+        readies = []
+        for number, stage in enumerate(stages):
+            walker = stage.walker
+            width = Value.cast(intake.o_token.payload).shape().width
+            queue = SyncFIFO(width=width, depth=self.parameters.tokens)
+            m.submodules[f"tokens_{number}"] = queue
+            m.d.comb += [
+                queue.w_en.eq(intake.o_token.valid),
+                queue.w_data.eq(intake.o_token.payload),
+                walker.i.valid.eq(queue.r_rdy),
+                Value.cast(walker.i.payload).eq(queue.r_data),
+                queue.r_en.eq(walker.i.ready),
+                table.walker_slots[number].eq(walker.slot),
+                walker.geometry.eq(table.walker_geometry[number]),
+            ]
+            readies.append(queue.w_rdy)
+        drain = stages[-1]
+        m.d.comb += [
+            intake.o_token.ready.eq(Cat(*readies).all()),
+            intake.loaded.eq(table.loaded),
+            intake.bypass.eq(table.bypass),
+            intake.claiming.eq(table.claiming),
+            intake.claimed_slot.eq(table.claimed_slot),
+            intake.finished.eq(drain.finished),
+            intake.finished_slot.eq(drain.walker.token.slot),
+            table.busy.eq(intake.busy),
+        ]
+
+    def _beats(self, m, framer, gathered, sequencer, drain):
+        """Beats come into the first head buffer; a token's verdict waits for its last beat out."""
+        place = framer.walker.place
+        m.d.comb += [
+            gathered.write_enable.eq(framer.write),
+            gathered.write_words[0].eq(framer.words[0]),
+            gathered.write_words[1].eq(framer.words[1]),
+            gathered.write_exchanged.eq(framer.exchanged),
+            gathered.write_addresses[0].eq(place.address),
+            gathered.write_addresses[1].eq(place.address),
+            # The buffer's write is registered.
+            sequencer.arrived.eq(delayed(m, framer.write, 1, reset_less=False, name="arrived")),
+            framer.consumed.eq(sequencer.issue),
+        ]
+        # Two more tokens than the queues hold can be between the framer and the drain.
+        m.submodules.verdicts = verdicts = SyncFIFO(width=1, depth=self.parameters.tokens + 4)
+        m.d.comb += [
+            verdicts.w_en.eq(framer.judged),
+            verdicts.w_data.eq(framer.bad),
+            verdicts.r_en.eq(drain.finished),
+            drain.bad.eq(verdicts.r_data),
+        ]
+
+    def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
+        """The free-running part: words and coefficients meet, turn, and are written."""
+        p = self.parameters
+        place = sequencer.walker.place
+        m.submodules.rotator = rotator = Rotator(p)
+        m.d.comb += [
+            gathered.read_addresses[0].eq(place.first_address),
+            gathered.read_addresses[1].eq(place.second_address),
+            gathered.read_exchanged.eq(sequencer.exchanged),
+        ]
+
+        # Words and coefficients come two clocks later.
+        def waited(value, clocks, *, reset_less=True):
+            return delayed(m, value, clocks, reset_less=reset_less, name="waited")
+
+        split, turns = waited(place.split, 2), waited(place.turns, 2)
+        elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+        beat = data.View(elements, Cat(*gathered.read_words))
+        for lane in range(p.lanes):
+            held = Signal(coefficient_layout(p), name=f"coefficients_{lane}", reset_less=True)
+            m.d.sync += [
+                rotator.first[lane].eq(Mux(split, beat[lane], beat[2 * lane])),
+                rotator.second[lane].eq(Mux(split, beat[p.lanes + lane], beat[2 * lane + 1])),
+                Value.cast(held).eq(
+                    Mux(turns, Value.cast(row.coefficients[lane]), self._identity())
+                ),
+            ]
+            m.d.comb += Value.cast(rotator.coefficients[lane]).eq(held)
+        m.d.comb += rotator.exchanged.eq(waited(sequencer.exchanged, 2 + ALIGN_LATENCY))
+
+        # Results go where the words came from, in a buffer of the same depth.
+        through = 2 + ALIGN_LATENCY + Rotator.latency
+        ends = waited(place.split, through)
+        adjacent = Cat(*(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y)))
+        words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
+        width = p.lanes * p.data_bits
+        valid = waited(sequencer.issue, through, reset_less=False)
+        m.d.comb += [
+            rotated.write_enable.eq(valid),
+            rotated.write_words[0].eq(words[:width]),
+            rotated.write_words[1].eq(words[width:]),
+            rotated.write_exchanged.eq(waited(sequencer.exchanged, through)),
+            rotated.write_addresses[0].eq(waited(place.first_address, through)),
+            rotated.write_addresses[1].eq(waited(place.second_address, through)),
+            drain.done.eq(waited(valid, 1, reset_less=False)),
+            rotated.read_addresses[0].eq(drain.walker.place.address),
+            rotated.read_addresses[1].eq(drain.walker.place.address),
+            drain.words[0].eq(rotated.read_words[0]),
+            drain.words[1].eq(rotated.read_words[1]),
+            sequencer.drained.eq(drain.read),
+        ]
+        return waited(rotator.saturated & valid, 1, reset_less=False)
+
+    def _identity(self) -> Value:
+        """Coefficients that pass a pair bit for bit: cos 1, sin 0."""
+        p = self.parameters
+        one = 1 << p.fraction_bits
+        fields = {"quadrant": 0, "scale": 0, "cos": one}
+        if p.multipliers == 3:
+            fields |= {"sum": one, "difference": one, "negative": 1}
+        else:
+            fields |= {"sin": 0}
+        return Value.cast(Const(fields, coefficient_layout(p)))
+
+    def _status(self, m, table, intake, framer, saturated):
+        status, number = self.status, Signal(32)
+        m.d.comb += [self.busy.eq(intake.busy), self.loaded.eq(table.loaded)]
+        with m.If(framer.judged):
+            m.d.sync += number.eq(number + 1)
+        with m.If(self.clear):
+            m.d.sync += Value.cast(status).eq(0)
+        m.d.sync += [
+            flag.eq((flag & ~self.clear) | event)
+            for flag, event in (
+                (status.saturated, saturated),
+                (status.refused, table.refused),
+                (status.malformed, table.malformed),
+                (status.misframed, framer.judged & framer.bad),
+            )
+        ]
+        with m.If(framer.judged & framer.bad & (~status.misframed | self.clear)):
+            m.d.sync += status.first_bad.eq(number)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arithmetic on integers as the device's carry chains do it; golden/fixed.py is the twin."""
+
+from amaranth import *
+
+from ropeway.golden.fixed import limits
+
+__all__ = ["add_or_subtract", "negated_if", "overflows", "saturated"]
+
+
+def negated_if(value: Value, negative: Value, width: int) -> Value:
+    """``value`` or its negative, signed and at least ``width`` bits: one carry chain."""
+    return (value ^ negative.replicate(width).as_signed()) + negative
+
+
+def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> Value:
+    """``value`` ± ``other``, signed ``width`` bits: one carry chain, whose lowest bit carries in."""
+    mask = subtract.replicate(width).as_signed()
+    left = Cat(C(1, 1), (value | C(0, signed(width)))[:width])
+    right = Cat(subtract, (other ^ mask)[:width])
+    return (left + right)[1 : width + 1].as_signed()
+
+
+def overflows(value: Value, bits: int) -> Value:
+    """Whether a signed value leaves a word of ``bits``."""
+    head = value[bits - 1 :]
+    return head.any() & ~head.all()
+
+
+def saturated(value: Value, bits: int) -> Value:
+    """A signed value held within a word of ``bits``."""
+    low, high = limits(bits)
+    return Mux(overflows(value, bits), Mux(value[-1], low, high), value[:bits].as_signed())

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A buffer of heads in two banks, which gives words in natural or in pair order at full rate."""
+
+from amaranth import *
+from amaranth.lib import wiring
+from amaranth.lib.wiring import In, Out
+
+from ropeway.golden.parameters import RopeParameters
+
+from .primitives import Ram
+from .walker import buffer_depth
+
+__all__ = ["HeadBuffer"]
+
+
+class HeadBuffer(wiring.Component):
+    """Two words of ``lanes`` elements written and two read every clock.
+
+    Latency 2 clocks from read address to words, in bank order: the reader exchanges what it asked to be
+    exchanged. The write is registered: readable from the second clock after.
+
+    Ports
+    -----
+    write_enable, write_addresses, write_words, write_exchanged : In
+        The first word goes to bank 0, the second to bank 1, or the other way round.
+    read_addresses, read_exchanged : In
+        Addresses of the first and the second word; ``read_exchanged``: the first is in bank 1.
+    read_words : Out
+        The words of bank 0 and bank 1.
+    """
+
+    latency = Ram.latency
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        address = range(buffer_depth(p))
+        self._width = p.lanes * p.data_bits
+        super().__init__(
+            {
+                "write_enable": In(1),
+                "write_addresses": In(address).array(2),
+                "write_words": In(self._width).array(2),
+                "write_exchanged": In(1),
+                "read_addresses": In(address).array(2),
+                "read_exchanged": In(1),
+                "read_words": Out(self._width).array(2),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        enable = Signal()
+        m.d.sync += enable.eq(self.write_enable)
+        for bank in range(2):
+            m.submodules[f"bank_{bank}"] = memory = Ram(self._width, buffer_depth(self._p))
+            word = Signal(self._width, reset_less=True, name=f"word_{bank}")
+            address = Signal.like(self.write_addresses[bank], name=f"address_{bank}")
+            other = 1 - bank
+            swap = self.write_exchanged
+            m.d.sync += [
+                word.eq(Mux(swap, self.write_words[other], self.write_words[bank])),
+                address.eq(Mux(swap, self.write_addresses[other], self.write_addresses[bank])),
+            ]
+            m.d.comb += [
+                memory.write_enable.eq(enable),
+                memory.write_address.eq(address),
+                memory.write_data.eq(word),
+                memory.read_address.eq(
+                    Mux(
+                        self.read_exchanged, self.read_addresses[other], self.read_addresses[bank]
+                    )
+                ),
+                self.read_words[bank].eq(memory.read_data),
+            ]
+        return m

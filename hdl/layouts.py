@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shapes of what flows: beats, positions, tokens and a slot's geometry."""
+
+from amaranth import *
+from amaranth.lib import data
+from amaranth.utils import bits_for
+
+from ropeway.golden.parameters import RopeParameters
+
+__all__ = [
+    "HEAD_BITS",
+    "REPEAT_BITS",
+    "amplitude_layout",
+    "beat_layout",
+    "coefficient_layout",
+    "geometry_layout",
+    "load_layout",
+    "position_layout",
+    "result_layout",
+    "token_layout",
+]
+
+HEAD_BITS = 9  # a group holds at most 511 heads
+REPEAT_BITS = 8
+
+
+def beat_layout(p: RopeParameters) -> data.StructLayout:
+    """A beat of a token's packet: 2·lanes elements in their order, and whether it is the last."""
+    elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+    return data.StructLayout({"data": elements, "last": 1})
+
+
+def result_layout(p: RopeParameters) -> data.StructLayout:
+    """A beat of the result; ``error`` stands on a packet's last beat where its token was malformed."""
+    elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+    return data.StructLayout({"data": elements, "last": 1, "error": 1})
+
+
+def position_layout(p: RopeParameters) -> data.StructLayout:
+    """A token's position on every axis, the slot of its geometry, and how to use it.
+
+    ``conjugate`` turns backwards, ``pure`` leaves the amplitude out, ``bypass`` turns nothing.
+    """
+    return data.StructLayout(
+        {
+            "position": data.ArrayLayout(signed(p.position_bits), p.axes),
+            "slot": range(p.slots),
+            "conjugate": 1,
+            "pure": 1,
+            "bypass": 1,
+        }
+    )
+
+
+def load_layout(p: RopeParameters) -> data.StructLayout:
+    """A word of a phase table's image on its way to a slot."""
+    return data.StructLayout({"word": 32, "slot": range(p.slots), "last": 1})
+
+
+def token_layout(p: RopeParameters) -> data.StructLayout:
+    """An accepted token: its slot, whether any of it turns, and whether it has a row of its own."""
+    return data.StructLayout({"slot": range(p.slots), "rotates": 1, "new_row": 1})
+
+
+def geometry_layout(p: RopeParameters) -> data.StructLayout:
+    """A slot's head shape and pattern, in beats, as a walker needs it.
+
+    The rotary block of a head spans beats ``start`` to before ``stop``; ``middle`` is the beat where
+    its second half begins, ``half`` the beats before that, ``odd`` that a beat holds the border.
+    """
+    beat = bits_for(p.max_head_beats)
+    return data.StructLayout(
+        {
+            "final": beat,  # the last beat of a head
+            "start": beat,
+            "middle": beat,
+            "stop": beat,
+            "half": beat,
+            "odd": 1,
+            "empty": 1,  # no rotary block
+            "half_split": 1,
+            "rotated": 3,
+            "q_end": HEAD_BITS,
+            "k_end": HEAD_BITS,
+            "v_end": HEAD_BITS,
+            "repeat": REPEAT_BITS,
+        }
+    )
+
+
+def amplitude_layout() -> data.StructLayout:
+    """The quantised amplitude: 2^scale · (1 + code · 2^-18)."""
+    return data.StructLayout({"code": signed(18), "scale": 1})
+
+
+def coefficient_layout(p: RopeParameters) -> data.StructLayout:
+    """What turns one pair: a quadrant, and the first-quadrant angle's coefficients.
+
+    Three multipliers take cos, cos + sin and |sin − cos| with its sign; four take cos and sin.
+    """
+    word = unsigned(p.coefficient_bits)
+    common = {"quadrant": 2, "scale": 1, "cos": word}
+    if p.multipliers == 3:
+        return data.StructLayout(common | {"sum": word, "difference": word, "negative": 1})
+    return data.StructLayout(common | {"sin": word})

@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The phase table: the slots that hold every geometry in use, loaded while others run."""
+
+from amaranth import *
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
+
+from ropeway.golden.parameters import RopeParameters
+from ropeway.golden.table import HEADER_WORDS, INCREMENT_BITS, MAGIC, SCHEME_ROPE, VERSION
+
+from .layouts import (
+    HEAD_BITS,
+    REPEAT_BITS,
+    amplitude_layout,
+    geometry_layout,
+    load_layout,
+)
+from .primitives import Ram
+
+__all__ = ["PhaseTable", "pair_layout"]
+
+WALKERS = 3  # components that look a geometry up
+
+
+def pair_layout(p: RopeParameters) -> data.StructLayout:
+    """What a slot holds of a pair: turns a position in 2^-48, and the axis it follows."""
+    return data.StructLayout({"increment": INCREMENT_BITS, "axis": range(p.axes)})
+
+
+class PhaseTable(wiring.Component):
+    """N slots of one geometry each.
+
+    An image of golden/table.py loads a slot in 8 + 2·pairs clocks. From its first word to its last the
+    slot is not ``loaded``, so no position is accepted for it. A load of a slot that is ``busy``, used
+    by an accepted token not yet finished, is swallowed whole and sets ``refused``; one that is no image
+    this engine can serve leaves the slot unloaded and sets ``malformed``.
+
+    Ports
+    -----
+    i_load : stream of words, ready but for three clocks after an image
+    busy : In, one bit a slot
+    loaded, bypass : Out, one bit a slot
+        ``bypass``: nothing of a token turns.
+    claiming, claimed_slot : Out
+        A load begins in this clock.
+    refused, malformed : Out
+        For one clock each, when such a load ends.
+    walker_slots : In, walker_geometry : Out
+        Combinational look-ups of the geometry.
+    job_slot : In, final_pair : Out
+        The number of a slot's last pair, combinational.
+    amplitude_slot : In, amplitude : Out
+        A slot's amplitude, combinational.
+    pair_slot, pair_number : In, pair : Out
+        A pair's increment and axis, 2 clocks later.
+    """
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        slot = range(p.slots)
+        super().__init__(
+            {
+                "i_load": In(stream.Signature(load_layout(p))),
+                "busy": In(p.slots),
+                "loaded": Out(p.slots),
+                "bypass": Out(p.slots),
+                "claiming": Out(1),
+                "claimed_slot": Out(slot),
+                "refused": Out(1),
+                "malformed": Out(1),
+                "walker_slots": In(slot).array(WALKERS),
+                "walker_geometry": Out(geometry_layout(p)).array(WALKERS),
+                "job_slot": In(slot),
+                "final_pair": Out(range(p.max_pairs)),
+                "amplitude_slot": In(slot),
+                "amplitude": Out(amplitude_layout()),
+                "pair_slot": In(slot),
+                "pair_number": In(range(p.max_pairs)),
+                "pair": Out(pair_layout(p)),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        p = self._p
+
+        load = Signal(load_layout(p))
+        arriving = Signal()
+        m.d.sync += arriving.eq(self.i_load.valid & self.i_load.ready)
+        with m.If(self.i_load.ready):
+            m.d.sync += load.eq(self.i_load.payload)
+
+        index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
+        refusing, wrong = Signal(), Signal()
+        slot_busy, slot_bit = Signal(), Signal(p.slots)
+        m.d.comb += [
+            slot_bit.eq(1 << load.slot),
+            slot_busy.eq((self.busy & slot_bit).any()),
+            self.claiming.eq(arriving & (index == 0) & ~slot_busy),
+            self.claimed_slot.eq(load.slot),
+        ]
+        with m.If(self.claiming):
+            m.d.sync += self.loaded.eq(self.loaded & ~slot_bit)
+        header = self._header(m, arriving, index, load.word)
+        expected = Signal.like(index)
+        m.d.sync += expected.eq(HEADER_WORDS - 1 + 2 * header.pairs)
+        with m.If(arriving):
+            # An image that is too long stops the count where it can do no harm.
+            m.d.sync += index.eq(Mux(index == expected + 1, index, index + 1))
+            with m.If(index == 0):
+                m.d.sync += refusing.eq(slot_busy)
+                m.d.sync += wrong.eq(load.word != (VERSION | SCHEME_ROPE << 8 | MAGIC << 16))
+            with m.If(load.last):
+                m.d.sync += index.eq(0)
+
+        # The clock after the last word, when the header has settled, decides; the next one stores.
+        ended, whole, good, store = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += [
+            ended.eq(arriving & load.last),
+            whole.eq(index == expected),
+            store.eq(ended & good),
+            self.refused.eq(ended & refusing),
+            self.malformed.eq(ended & ~refusing & ~good),
+        ]
+        m.d.comb += [
+            good.eq(whole & ~wrong & ~refusing & self._served(header)),
+            self.i_load.ready.eq(~((arriving & load.last) | ended | store)),
+        ]
+        with m.If(store):
+            m.d.sync += self.loaded.eq(self.loaded | slot_bit)
+            m.d.sync += self.bypass.eq(
+                Mux(header.rotates, self.bypass & ~slot_bit, self.bypass | slot_bit)
+            )
+        self._headers(m, store, load.slot, header)
+        self._pairs(m, arriving & ~refusing, index, load)
+        return m
+
+    def _header(self, m, arriving, index, word):
+        """The header's fields, each kept as its word arrives."""
+        p = self._p
+        header = Signal(
+            data.StructLayout(
+                {
+                    "pairs": bits_for(p.max_pairs),
+                    "pairs_high": 1,  # more than fit
+                    "offset": bits_for(p.max_head_dim),
+                    "offset_high": 1,
+                    "half_split": 1,
+                    "rotated": 3,
+                    "amplitude": amplitude_layout(),
+                    "head_dim": bits_for(p.max_head_dim),
+                    "head_dim_high": 1,
+                    "q_end": HEAD_BITS,
+                    "k_end": HEAD_BITS,
+                    "v_end": HEAD_BITS,
+                    "repeat": REPEAT_BITS,
+                    "rotates": 1,
+                }
+            )
+        )
+
+        def keep(name, start, width=16):
+            field = header[name]
+            m.d.sync += field.eq(word[start : start + width])
+            m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
+
+        with m.If(arriving):
+            with m.Switch(index):
+                with m.Case(1):
+                    keep("pairs", 0)
+                    keep("offset", 16)
+                with m.Case(2):
+                    m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+                with m.Case(3):
+                    m.d.sync += header.amplitude.eq(word[:19])
+                with m.Case(4):
+                    keep("head_dim", 0)
+                with m.Case(6):
+                    for field, start in (("q_end", 0), ("k_end", 10), ("v_end", 20)):
+                        m.d.sync += header[field].eq(word[start : start + HEAD_BITS])
+                with m.Case(7):
+                    m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        present = Cat(
+            header.q_end != 0, header.k_end != header.q_end, header.v_end != header.k_end
+        )
+        m.d.comb += header.rotates.eq((present & header.rotated).any() & (header.pairs != 0))
+        return header
+
+    def _served(self, header) -> Value:
+        """Whether this engine can stream the geometry (RopeParameters.check_serves is the twin)."""
+        p = self._p
+        beat = exact_log2(p.beat_elements)
+        rotary = header.offset + (header.pairs << 1)
+        return (
+            ~(header.pairs_high | header.offset_high | header.head_dim_high)
+            & (header.head_dim[:beat] == 0)
+            & (header.offset[:beat] == 0)
+            & (header.pairs[: beat - 1] == 0)
+            & (header.head_dim != 0)
+            & (header.head_dim <= p.max_head_dim)
+            & (rotary <= header.head_dim)
+            & (header.v_end != 0)
+        )
+
+    def _headers(self, m, store, slot, header):
+        """Decoded headers, a word a slot, one reading port for each component that looks one up."""
+        p = self._p
+        beat = exact_log2(p.beat_elements)
+        geometry = Signal(geometry_layout(p))
+        start, block = header.offset >> beat, header.pairs >> beat - 1
+        m.d.comb += [
+            geometry.final.eq((header.head_dim >> beat) - 1),
+            geometry.start.eq(start),
+            geometry.middle.eq(start + (block >> 1)),
+            geometry.stop.eq(start + block),
+            geometry.half.eq(block >> 1),
+            geometry.odd.eq(block[0]),
+            geometry.empty.eq(block == 0),
+            geometry.half_split.eq(header.half_split),
+            geometry.rotated.eq(header.rotated),
+            *(geometry[f].eq(header[f]) for f in ("q_end", "k_end", "v_end", "repeat")),
+        ]
+        final_pair = Signal(range(p.max_pairs))
+        m.d.comb += final_pair.eq(header.pairs - 1)
+
+        for name, word, readers in (
+            ("geometries", geometry, zip(self.walker_slots, self.walker_geometry, strict=True)),
+            ("finals", final_pair, [(self.job_slot, self.final_pair)]),
+            ("amplitudes", header.amplitude, [(self.amplitude_slot, self.amplitude)]),
+        ):
+            value = Value.cast(word)
+            kept = Signal.like(value, name=f"{name}_word", reset_less=True)
+            m.d.sync += kept.eq(value)
+            memory = Memory(shape=len(value), depth=max(p.slots, 4), init=[])
+            m.submodules[name] = memory
+            write = memory.write_port()
+            m.d.comb += [write.en.eq(store), write.addr.eq(slot), write.data.eq(kept)]
+            for slot_in, out in readers:
+                read = memory.read_port(domain="comb")
+                m.d.comb += [read.addr.eq(slot_in), Value.cast(out).eq(read.data)]
+
+    def _pairs(self, m, arriving, index, load):
+        """Increments and axes: a pair's two words are written at its second."""
+        p = self._p
+        pair_bits = bits_for(p.max_pairs - 1)
+        m.submodules.pairs = pairs = Ram(pair_layout(p).size, p.slots << pair_bits)
+        low = Signal(32, reset_less=True)
+        with m.If(arriving):
+            m.d.sync += low.eq(load.word)
+        number = ((index - HEADER_WORDS) >> 1)[:pair_bits]
+        enable, address = Signal(), Signal(range(p.slots << pair_bits))
+        axis_bits = pair_layout(p).size - INCREMENT_BITS
+        word = Signal(pair_layout(p).size, reset_less=True)
+        m.d.sync += [
+            enable.eq(arriving & (index >= HEADER_WORDS) & index[0]),
+            address.eq(Cat(number, load.slot)),
+            word.eq(Cat(low, load.word[: 16 + axis_bits])),
+        ]
+        m.d.comb += [
+            pairs.write_enable.eq(enable),
+            pairs.write_address.eq(address),
+            pairs.write_data.eq(word),
+            pairs.read_address.eq(Cat(self.pair_number, self.pair_slot)),
+            Value.cast(self.pair).eq(pairs.read_data),
+        ]

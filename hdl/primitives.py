@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Multipliers and memories with their device's registers; the one file that knows a device family.
+
+Each primitive has a generic form, which simulates and which any synthesizer infers, and forms that
+instantiate a family's own block with its registers in use (Yosys puts none there). All have the same
+ports and the same latency. The family follows from the ``device`` of the platform elaborated for.
+"""
+
+from collections.abc import Sequence
+
+from amaranth import *
+from amaranth.hdl import ShapeLike
+
+from amaranth.lib import wiring
+from amaranth.lib.memory import Memory
+from amaranth.lib.wiring import In, Out
+
+__all__ = ["DualRom", "Multiplier", "Ram"]
+
+
+def _is_ecp5(platform) -> bool:
+    return str(getattr(platform, "device", "")).startswith("LFE5U")
+
+
+class Multiplier(wiring.Component):
+    """A registered multiplication, ``p`` = ``a`` · ``b``.
+
+    Latency 2 clocks, 3 with ``relay``; a result every clock. Operand and product are registered within
+    the device's multiplier; a relay is one more register in the fabric, which halves the wire from a
+    multiplier's column to what follows.
+
+    Parameters
+    ----------
+    a_shape, b_shape : integer shapes; at most 18 bits each for one MULT18X18D
+
+    Ports
+    -----
+    a, b : In
+        Operands.
+    p : Out, signed, as wide as both operands together
+        Product. An unsigned product is the same bits.
+    """
+
+    a: Signal
+    b: Signal
+    p: Signal
+
+    def __init__(self, a_shape: ShapeLike, b_shape: ShapeLike, *, relay: bool = False):
+        self._a_shape, self._b_shape = Shape.cast(a_shape), Shape.cast(b_shape)
+        self._relay = relay
+        width = self._a_shape.width + self._b_shape.width
+        super().__init__({"a": In(a_shape), "b": In(b_shape), "p": Out(signed(width))})
+
+    @property
+    def latency(self) -> int:
+        """Clocks from operands to product."""
+        return 3 if self._relay else 2
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        if _is_ecp5(platform) and max(self._a_shape.width, self._b_shape.width) <= 18:
+            product = self._ecp5(m)
+        else:
+            a = Signal(self._a_shape, reset_less=True)
+            b = Signal(self._b_shape, reset_less=True)
+            product = Signal.like(self.p, reset_less=True)
+            m.d.sync += [a.eq(self.a), b.eq(self.b), product.eq(a * b)]
+        m.d["sync" if self._relay else "comb"] += self.p.eq(product)
+        return m
+
+    def _ecp5(self, m) -> Signal:
+        """A MULT18X18D with its input and output registers."""
+        product = Signal(36)
+        ports: dict = {"i_CLK0": ClockSignal(), "i_CE0": Const(1), "i_RST0": Const(0)}
+        for letter, value in (("A", self.a), ("B", self.b)):
+            wide = Signal(Shape(18, value.shape().signed))
+            m.d.comb += wide.eq(value)
+            ports |= {f"i_{letter}{i}": wide[i] for i in range(18)}
+            ports |= {f"i_SIGNED{letter}": Const(int(value.shape().signed))}
+            ports |= {f"i_SOURCE{letter}": Const(0)}
+        ports |= {f"i_C{i}": Const(0) for i in range(18)}
+        ports |= {f"o_P{i}": product[i] for i in range(36)}
+        m.submodules.mult18x18d = Instance(
+            "MULT18X18D",
+            p_REG_INPUTA_CLK="CLK0",
+            p_REG_INPUTB_CLK="CLK0",
+            p_REG_OUTPUT_CLK="CLK0",
+            p_GSR="DISABLED",
+            **ports,
+        )
+        return product
+
+
+class Ram(wiring.Component):
+    """A memory with one write and one read port, its output registered.
+
+    Latency 2 clocks from address to data; one access of each kind every clock. A read in the clock of
+    a write to its address gives either word: never do it. Content is undefined until written.
+
+    Parameters
+    ----------
+    width, depth : bits of a word, words
+
+    Ports
+    -----
+    write_enable, write_address, write_data : In
+    read_address : In
+    read_data : Out
+        The word at the ``read_address`` of two clocks ago.
+    """
+
+    write_enable: Signal
+    write_address: Signal
+    write_data: Signal
+    read_address: Signal
+    read_data: Signal
+
+    latency = 2
+
+    def __init__(self, width: int, depth: int):
+        self._width, self._depth = width, depth
+        super().__init__(
+            {
+                "write_enable": In(1),
+                "write_address": In(range(depth)),
+                "write_data": In(width),
+                "read_address": In(range(depth)),
+                "read_data": Out(width),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        if _is_ecp5(platform) and self._depth <= 1024:
+            self._ecp5(m)
+            return m
+        m.submodules.memory = memory = Memory(
+            shape=self._width, depth=self._depth, init=[], attrs={"no_rw_check": 1}
+        )
+        write, read = memory.write_port(), memory.read_port(domain="comb")
+        word = Signal(self._width, reset_less=True)
+        m.d.comb += [
+            write.en.eq(self.write_enable),
+            write.addr.eq(self.write_address),
+            write.data.eq(self.write_data),
+            read.addr.eq(self.read_address),
+        ]
+        m.d.sync += [word.eq(read.data), self.read_data.eq(word)]
+        return m
+
+    def _ecp5(self, m):
+        """Columns of DP16KD: 36 bits by 512 words or 18 by 1024, written through port A, read through B."""
+        column = 36 if self._depth <= 512 and self._width > 18 else 18
+        shift = 5 if column == 36 else 4  # address bits that select bytes of a word
+        for start in range(0, self._width, column):
+            width = min(column, self._width - start)
+            data = Signal(column, name=f"data_{start}")
+            m.d.comb += self.read_data[start : start + width].eq(data)
+            write = Signal(column, name=f"write_{start}")
+            m.d.comb += write.eq(self.write_data[start : start + width])
+            enables = Const(-1, column // 9)
+            ports = _dp16kd_port("A", Cat(enables, C(0, shift - len(enables)), self.write_address))
+            ports |= _dp16kd_port("B", Cat(C(0, shift), self.read_address))
+            ports |= {f"i_DIA{i}": write[i] for i in range(18)}
+            if column == 36:
+                ports |= {f"i_DIB{i}": write[18 + i] for i in range(18)}
+                ports |= {f"o_DOA{i}": data[i] for i in range(18)}
+            ports |= {f"o_DOB{i}": data[column - 18 + i] for i in range(18)}
+            ports |= {"i_WEA": self.write_enable, "i_OCEA": Const(column == 36)}
+            m.submodules[f"dp16kd_{start}"] = _dp16kd(column, [], **ports)
+
+
+class DualRom(wiring.Component):
+    """A read-only memory with two read ports, outputs registered.
+
+    Latency 2 clocks; a word from each port every clock.
+
+    Parameters
+    ----------
+    width : bits of a word
+    content : the words; a power of two of them, at most 1024 for ECP5
+
+    Ports
+    -----
+    a_address, b_address : In
+    a_data, b_data : Out
+    """
+
+    a_address: Signal
+    b_address: Signal
+    a_data: Signal
+    b_data: Signal
+
+    latency = 2
+
+    def __init__(self, width: int, content: Sequence[int]):
+        self._width, self._content = width, [int(word) for word in content]
+        address = In(range(len(self._content)))
+        super().__init__(
+            {"a_address": address, "a_data": Out(width), "b_address": address, "b_data": Out(width)}
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        if _is_ecp5(platform) and len(self._content) <= 1024:
+            self._ecp5(m)
+            return m
+        m.submodules.memory = memory = Memory(
+            shape=self._width,
+            depth=len(self._content),
+            init=self._content,
+            attrs={"rom_style": "block"},
+        )
+        for letter in "ab":
+            port = memory.read_port(domain="comb")
+            word = Signal(self._width, name=f"{letter}_word", reset_less=True)
+            m.d.comb += port.addr.eq(getattr(self, f"{letter}_address"))
+            m.d.sync += [word.eq(port.data), getattr(self, f"{letter}_data").eq(word)]
+        return m
+
+    def _ecp5(self, m):
+        """Columns of DP16KD, 18 bits by 1024 words, both ports reading."""
+        for start in range(0, self._width, 18):
+            width = min(18, self._width - start)
+            ports: dict = {}
+            for letter, address, out in (
+                ("A", self.a_address, self.a_data),
+                ("B", self.b_address, self.b_data),
+            ):
+                data = Signal(18, name=f"{letter.lower()}_data_{start}")
+                m.d.comb += out[start : start + width].eq(data)
+                ports |= _dp16kd_port(letter, Cat(C(0, 4), address))
+                ports |= {f"i_WE{letter}": Const(0), f"i_OCE{letter}": Const(1)}
+                ports |= {f"o_DO{letter}{i}": data[i] for i in range(18)}
+            words = [word >> start & (1 << width) - 1 for word in self._content]
+            m.submodules[f"dp16kd_{start}"] = _dp16kd(18, words, **ports)
+
+
+def _dp16kd_port(letter: str, address: Value) -> dict:
+    """The clock and the 14 address bits of a DP16KD's port."""
+    address = Cat(address, C(0, 14))
+    return {f"i_CLK{letter}": ClockSignal(), f"i_CE{letter}": Const(1)} | {
+        f"i_AD{letter}{i}": address[i] for i in range(14)
+    }
+
+
+def _dp16kd(width: int, words: Sequence[int], **ports) -> Instance:
+    """A DP16KD with both output registers, holding 18-bit ``words``."""
+    init = {}
+    for row in range(64):
+        packed = sum(word << 20 * i for i, word in enumerate(words[16 * row : 16 * row + 16]))
+        init[f"p_INITVAL_{row:02X}"] = Const(packed, 320)
+    ties = {f"i_RST{letter}": Const(0) for letter in "AB"}
+    ties |= {f"i_CS{letter}{i}": Const(0) for letter in "AB" for i in range(3)}
+    ties |= {"i_WEB": Const(0), "i_OCEB": Const(1)}
+    return Instance(
+        "DP16KD",
+        p_DATA_WIDTH_A=width,
+        p_DATA_WIDTH_B=width,
+        p_REGMODE_A="OUTREG",
+        p_REGMODE_B="OUTREG",
+        p_RESETMODE="SYNC",
+        p_ASYNC_RESET_RELEASE="SYNC",
+        p_CSDECODE_A="0b000",
+        p_CSDECODE_B="0b000",
+        p_WRITEMODE_A="NORMAL",
+        p_WRITEMODE_B="NORMAL",
+        p_GSR="DISABLED",
+        **init,
+        **{**ties, **ports},
+    )

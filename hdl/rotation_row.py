@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of coefficients: one a token, written a pair at a time, read a beat's pairs at a time."""
+
+from amaranth import *
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for, exact_log2
+
+from ropeway.golden.parameters import RopeParameters
+
+from .layouts import coefficient_layout
+from .primitives import Ram
+from .streams import pulse_stream
+
+__all__ = ["RotationRow"]
+
+
+class RotationRow(wiring.Component):
+    """A ring of ``rows`` rows; each is read as often as its token has rotated heads.
+
+    Pair i stands in entry i div lanes, lane i mod lanes. Latency 2 clocks from ``row`` and ``entry`` to
+    ``coefficients``; a pair written and an entry read every clock. An entry may be read from the clock
+    after its ``written``.
+
+    Ports
+    -----
+    i : stream of {coefficients, last}, always ready
+        Pairs in order; ``last`` ends a row.
+    written : Out
+        For one clock: an entry is whole.
+    row, entry : In
+    coefficients : Out, one a lane
+    """
+
+    latency = 2
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        pair = data.StructLayout({"coefficients": coefficient_layout(p), "last": 1})
+        super().__init__(
+            {
+                "i": In(pulse_stream(pair)),
+                "written": Out(1),
+                "row": In(range(p.rows)),
+                "entry": In(range(p.max_head_beats)),
+                "coefficients": Out(data.ArrayLayout(coefficient_layout(p), p.lanes)),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        p = self._p
+        row = Signal(range(p.rows))
+        pair = Signal(range(p.max_pairs))
+        lane_bits = exact_log2(p.lanes)
+        entry_bits = bits_for(p.max_head_beats - 1)
+        depth = p.rows << entry_bits
+        with m.If(self.i.valid):
+            m.d.sync += pair.eq(pair + 1)
+            with m.If(self.i.payload.last):
+                m.d.sync += [pair.eq(0), row.eq(row + 1)]
+
+        # One clock between the counters and the memories.
+        word = Signal(coefficient_layout(p), reset_less=True)
+        address = Signal(range(depth))
+        enables = Signal(p.lanes)
+        m.d.sync += [
+            word.eq(self.i.payload.coefficients),
+            address.eq(Cat((pair >> lane_bits)[:entry_bits], row)),
+            enables.eq(Mux(self.i.valid, 1 << pair[:lane_bits], 0)),
+        ]
+        m.d.comb += self.written.eq(enables[-1])
+        for lane in range(p.lanes):
+            memory = Ram(coefficient_layout(p).size, depth)
+            m.submodules[f"lane_{lane}"] = memory
+            m.d.comb += [
+                memory.write_enable.eq(enables[lane]),
+                memory.write_address.eq(address),
+                memory.write_data.eq(word),
+                memory.read_address.eq(Cat(self.entry[:entry_bits], self.row)),
+                Value.cast(self.coefficients[lane]).eq(memory.read_data),
+            ]
+        return m

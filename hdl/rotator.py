@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The lanes: each turns one pair a clock by its coefficients."""
+
+from amaranth import *
+from amaranth.lib import data, wiring
+from amaranth.lib.wiring import In, Out
+
+from ropeway.golden.parameters import RopeParameters
+
+from .fixed import add_or_subtract, negated_if, overflows, saturated
+from .layouts import coefficient_layout
+from .primitives import Multiplier
+from .streams import delayed
+
+__all__ = ["Lane", "Rotator"]
+
+
+class Lane(wiring.Component):
+    """Turns a pair by its quadrant, then by the angle within it.
+
+    Latency 7 clocks, a pair every clock. The result is exact but for one rounding, half up, and
+    saturation; three multipliers and four give the same bits:
+
+        k = cos·(u + v)      x' = k − (cos + sin)·v      y' = k + (sin − cos)·u
+
+    where (u, v) is (x, y) turned by the quadrant. With four the operands are only exchanged, and sums
+    are negated after the products, so that data may be as wide as the multiplier.
+
+    Ports
+    -----
+    first, second : In, signed(data_bits)
+        The pair's elements; ``exchanged`` where ``first`` is y.
+    coefficients : In
+    x, y : Out, signed(data_bits)
+    saturated : Out
+        ``x`` or ``y`` did not fit and holds the nearest value that does.
+    """
+
+    latency = 7
+    interval = 1
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        element = signed(p.data_bits)
+        super().__init__(
+            {
+                "first": In(element),
+                "second": In(element),
+                "exchanged": In(1),
+                "coefficients": In(coefficient_layout(p)),
+                "x": Out(element),
+                "y": Out(element),
+                "saturated": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        rounded = self._three(m) if self._p.multipliers == 3 else self._four(m)
+
+        bits = self._p.data_bits
+        for value, out in zip(rounded, (self.x, self.y), strict=True):
+            m.d.sync += out.eq(saturated(value, bits))
+        m.d.sync += self.saturated.eq(overflows(rounded[0], bits) | overflows(rounded[1], bits))
+        return m
+
+    def _multiply(self, m, name: str, a: Value, b: Value) -> Value:
+        multiplier = Multiplier(a.shape(), b.shape(), relay=True)
+        m.submodules[name] = multiplier
+        m.d.comb += [multiplier.a.eq(a), multiplier.b.eq(b)]
+        return multiplier.p
+
+    def _three(self, m) -> tuple[Value, ...]:
+        # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
+        c = self.coefficients
+        width = self._p.data_bits + 1
+        u, v = Signal(signed(width), reset_less=True), Signal(signed(width), reset_less=True)
+        exchange = c.quadrant[0] ^ self.exchanged
+        m.d.sync += [
+            u.eq(
+                negated_if(
+                    Mux(exchange, self.second, self.first), c.quadrant[0] ^ c.quadrant[1], width
+                )
+            ),
+            v.eq(negated_if(Mux(exchange, self.first, self.second), c.quadrant[1], width)),
+        ]
+        held = Signal.like(c, reset_less=True)
+        m.d.sync += held.eq(c)
+
+        # The products, with a relay after each.
+        k = self._multiply(m, "k", held.cos, u + v)
+        sum_v = self._multiply(m, "sum_v", held.sum, v)
+        difference_u = self._multiply(m, "difference_u", held.difference, u)
+
+        # Both results share k.
+        negative = delayed(m, held.negative, 3, name="negative")
+        bits = self._p.data_bits + self._p.coefficient_bits + 2
+        x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
+        m.d.sync += [
+            x.eq(k - sum_v),
+            y.eq(add_or_subtract(k, difference_u, negative, bits)),
+        ]
+
+        # Half up: the bit below the fraction's end is the carry.
+        end, scale = self._p.fraction_bits, self._scale(m)
+        rounded = []
+        for name, value in (("x", x), ("y", y)):
+            result = Signal(signed(self._p.data_bits + 3), reset_less=True, name=f"{name}_rounded")
+            whole = Mux(scale, value >> end - 1, value >> end)
+            m.d.sync += result.eq(whole + Mux(scale, value[end - 2], value[end - 1]))
+            rounded.append(result)
+        return tuple(rounded)
+
+    def _four(self, m) -> tuple[Value, ...]:
+        # (u, v) is (x, y) or (y, x); signs come after the products.
+        c = self.coefficients
+        element = signed(self._p.data_bits)
+        u, v = Signal(element, reset_less=True), Signal(element, reset_less=True)
+        exchange = c.quadrant[0] ^ self.exchanged
+        m.d.sync += [
+            u.eq(Mux(exchange, self.second, self.first)),
+            v.eq(Mux(exchange, self.first, self.second)),
+        ]
+        held = Signal.like(c, reset_less=True)
+        m.d.sync += held.eq(c)
+
+        cos_u = self._multiply(m, "cos_u", held.cos, u)
+        sin_v = self._multiply(m, "sin_v", held.sin, v)
+        sin_u = self._multiply(m, "sin_u", held.sin, u)
+        cos_v = self._multiply(m, "cos_v", held.cos, v)
+
+        # Quadrant 0: x = cu − sv, y = cv + su; 1: −x = cu + sv, y = cv − su; 2 and 3: their negatives.
+        quadrant = delayed(m, held.quadrant, 3, name="quadrant")
+        bits = self._p.data_bits + self._p.coefficient_bits + 1
+        x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
+        odd = quadrant[0]
+        m.d.sync += [
+            x.eq(add_or_subtract(cos_u, sin_v, ~odd, bits)),
+            y.eq(add_or_subtract(cos_v, sin_u, odd, bits)),
+        ]
+
+        # The sign and the half that rounds up are one addend: they never share a bit.
+        end, scale = self._p.fraction_bits, self._scale(m)
+        quadrant = delayed(m, quadrant, 1, name="quadrant_of_sum")
+        half = Mux(scale, 1 << end - 2, 1 << end - 1)
+        rounded = []
+        for name, value, negative in (
+            ("x", x, quadrant[0] ^ quadrant[1]),
+            ("y", y, quadrant[1]),
+        ):
+            result = Signal(signed(self._p.data_bits + 3), reset_less=True, name=f"{name}_rounded")
+            total = (value ^ negative.replicate(bits).as_signed()) + (half | negative)
+            m.d.sync += result.eq(Mux(scale, total >> end - 1, total >> end))
+            rounded.append(result)
+        return tuple(rounded)
+
+    def _scale(self, m) -> Value:
+        """The coefficients' scale bit beside their sums."""
+        return delayed(m, self.coefficients.scale, 5, name="scale")
+
+
+class Rotator(wiring.Component):
+    """``lanes`` lanes side by side.
+
+    Latency 7 clocks, ``lanes`` pairs every clock; free running.
+
+    Ports
+    -----
+    first, second : In, signed(data_bits), one a lane
+    exchanged : In
+        ``first`` holds the second elements.
+    coefficients : In, one a lane
+    x, y : Out, signed(data_bits), one a lane
+    saturated : Out
+        Some element did not fit.
+    """
+
+    latency = Lane.latency
+    interval = 1
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        elements = data.ArrayLayout(signed(p.data_bits), p.lanes)
+        super().__init__(
+            {
+                "first": In(elements),
+                "second": In(elements),
+                "exchanged": In(1),
+                "coefficients": In(data.ArrayLayout(coefficient_layout(p), p.lanes)),
+                "x": Out(elements),
+                "y": Out(elements),
+                "saturated": Out(1),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        saturated = Signal(self._p.lanes)
+        for number in range(self._p.lanes):
+            m.submodules[f"lane_{number}"] = lane = Lane(self._p)
+            m.d.comb += [
+                lane.first.eq(self.first[number]),
+                lane.second.eq(self.second[number]),
+                lane.exchanged.eq(self.exchanged),
+                Value.cast(lane.coefficients).eq(Value.cast(self.coefficients[number])),
+                self.x[number].eq(lane.x),
+                self.y[number].eq(lane.y),
+                saturated[number].eq(lane.saturated),
+            ]
+        m.d.comb += self.saturated.eq(saturated.any())
+        return m

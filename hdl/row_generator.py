@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes rotation rows: a job's position through phase, sine and cosine, and amplitude, pair by pair."""
+
+from amaranth import *
+from amaranth.lib import data, stream, wiring
+from amaranth.lib.wiring import In, Out
+
+from ropeway.golden.parameters import RopeParameters
+
+from .amplitude import Amplitude
+from .layouts import amplitude_layout, coefficient_layout, position_layout
+from .phase_generator import PhaseGenerator
+from .phase_table import pair_layout
+from .primitives import Ram
+from .sincos import SinCos
+from .streams import connect, delayed, pulse_stream
+
+__all__ = ["RowGenerator"]
+
+
+class RowGenerator(wiring.Component):
+    """One row a job, a pair every ``interval`` clocks, with no bubble between jobs.
+
+    Latency: see ``latency``, from a job to its first pair's coefficients. A job begins when one of the
+    ``rows`` is free.
+
+    Ports
+    -----
+    i : stream of positions
+    o : stream of {coefficients, last}
+    released : In
+        For one clock: a row is done with.
+    job_slot : Out, final_pair : In
+        Look-up of the job's last pair, combinational.
+    pair_slot, pair_number : Out, pair : In
+        Look-up of a pair, 2 clocks.
+    amplitude_slot : Out, amplitude : In
+        Look-up of the amplitude, combinational.
+    """
+
+    def __init__(self, p: RopeParameters):
+        self._p = p
+        slot = range(p.slots)
+        result = data.StructLayout({"coefficients": coefficient_layout(p), "last": 1})
+        super().__init__(
+            {
+                "i": In(stream.Signature(position_layout(p))),
+                "o": Out(pulse_stream(result)),
+                "released": In(1),
+                "job_slot": Out(slot),
+                "final_pair": In(range(p.max_pairs)),
+                "pair_slot": Out(slot),
+                "pair_number": Out(range(p.max_pairs)),
+                "pair": In(pair_layout(p)),
+                "amplitude_slot": Out(slot),
+                "amplitude": In(amplitude_layout()),
+            }
+        )
+        self._tag = data.StructLayout({"slot": slot, "pure": 1, "last": 1})
+        self._phase = PhaseGenerator(p, self._tag)
+        self._sincos = SinCos(self._tag)
+        self._amplitude = Amplitude(p, self._tag)
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a job that finds the generator idle to its first pair's coefficients."""
+        parts = self._phase.latency + self._sincos.latency + self._amplitude.latency
+        return 1 + Ram.latency + parts
+
+    @property
+    def interval(self) -> int:
+        """Clocks a pair."""
+        return self._phase.interval
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.phase = phase = self._phase
+        m.submodules.sincos = sincos = self._sincos
+        m.submodules.amplitude = amplitude = self._amplitude
+        operands, tag = self._pairs_of_jobs(m)
+
+        # The table answers; the position of the pair's axis follows it.
+        waited = [delayed(m, operand, Ram.latency, name="position") for operand in operands]
+        chosen = data.ArrayLayout(operands[0].shape(), len(operands))
+        positions = Signal(chosen)
+        m.d.comb += [positions[i].eq(operand) for i, operand in enumerate(waited)]
+        position = positions[self.pair.axis] if len(operands) > 1 else positions[0]
+        m.d.comb += [
+            phase.i.payload.position.eq(position),
+            phase.i.payload.increment.eq(self.pair.increment),
+            Value.cast(phase.i.payload.tag).eq(delayed(m, Value.cast(tag), Ram.latency, name="tag")),
+        ]
+        connect(m, phase.o, sincos.i)
+        connect(m, sincos.o, amplitude.i)
+
+        kept = self.amplitude.code & (~sincos.o.payload.tag.pure).replicate(18).as_signed()
+        m.d.comb += [
+            self.amplitude_slot.eq(sincos.o.payload.tag.slot),
+            amplitude.amplitude.code.eq(kept),
+            amplitude.amplitude.scale.eq(self.amplitude.scale & ~sincos.o.payload.tag.pure),
+            self.o.payload.coefficients.eq(amplitude.o.payload.coefficients),
+            self.o.payload.last.eq(amplitude.o.payload.tag.last),
+            self.o.valid.eq(amplitude.o.valid),
+        ]
+        return m
+
+    def _pairs_of_jobs(self, m):
+        """Jobs one after the other, a pair every ``interval`` clocks: the position, and a pair's tag."""
+        p = self._p
+        free = Signal(range(p.rows + 1), init=p.rows)
+        active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
+        tag = Signal(self._tag)
+        operands = [
+            Signal(self._phase.i.payload.position.shape(), name=f"operand_{axis}")
+            for axis in range(p.axes)
+        ]
+
+        tick = Const(1)
+        if self.interval > 1:
+            wait = Signal(range(self.interval))
+            tick = wait == 0
+            with m.If(active):
+                m.d.sync += wait.eq(Mux(tick, self.interval - 1, wait - 1))
+
+        ends, begins = Signal(), Signal()
+        m.d.comb += [
+            tag.last.eq(pair == final),
+            ends.eq(tick & tag.last),
+            self.i.ready.eq((free != 0) & (~active | ends)),
+            begins.eq(self.i.valid & self.i.ready),
+            self.job_slot.eq(self.i.payload.slot),
+        ]
+        m.d.sync += free.eq(free - begins + self.released)
+        with m.If(active & tick):
+            m.d.sync += pair.eq(pair + 1)
+        with m.If(begins | (active & ends)):
+            m.d.sync += [active.eq(begins), pair.eq(0), final.eq(self.final_pair)]
+            m.d.sync += [tag.slot.eq(self.i.payload.slot), tag.pure.eq(self.i.payload.pure)]
+            for axis, operand in enumerate(operands):
+                conjugate = self.i.payload.conjugate.replicate(len(operand)).as_signed()
+                given = self.i.payload.position[axis]
+                m.d.sync += operand.eq((given ^ conjugate) + self.i.payload.conjugate)
+
+        m.d.comb += [self.pair_slot.eq(tag.slot), self.pair_number.eq(pair)]
+        valid = delayed(m, active & tick, Ram.latency, reset_less=False, name="valid")
+        m.d.comb += self._phase.i.valid.eq(valid)
+        return operands, tag

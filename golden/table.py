@@ -12,8 +12,8 @@ word  fields, lowest bit first                                                di
 3     amplitude 18 (signed), coefficient scale 1                              yes
 4     head_dim 16                                                             yes
 5     trained context 32 (tokens; 0: not stated)                              no
-6     end of the q heads 10, of the k heads 10, of the v heads 10             no
-7     repeat 16                                                               no
+6     q heads 10, k heads 10, v heads 10                                      no
+7     repeat 8                                                                no
 8…    a pair: increment bits 0–31; then increment bits 32–47, axis 2          yes
 ====  ======================================================================  ========
 
@@ -172,7 +172,7 @@ class PhaseTable:
             self.amplitude & (1 << AMPLITUDE_BITS) - 1 | self.scale << AMPLITUDE_BITS,
             self.head_dim,
             self.context,
-            q | q + k << 10 | q + k + v << 20,
+            q | k << 10 | v << 20,
             self.pattern.repeat,
         ]
         words = np.empty(HEADER_WORDS + 2 * self.pairs, dtype=np.uint32)
@@ -196,11 +196,11 @@ class PhaseTable:
         if len(words) < HEADER_WORDS or int(words[0]) != identification(SCHEME_ROPE):
             found = f"0x{int(words[0]):08x}" if len(words) else "nothing"
             raise InputError("image[0]", found, f"must be 0x{identification(SCHEME_ROPE):08x}")
-        size, flags, amplitude, head_dim, context, ends, repeat = map(int, words[1:HEADER_WORDS])
+        size, flags, amplitude, head_dim, context, counts, repeat = map(int, words[1:HEADER_WORDS])
         pairs = size & 0xFFFF
         if len(words) != HEADER_WORDS + 2 * pairs:
             raise InputError("image", len(words), f"must be {HEADER_WORDS + 2 * pairs} words")
-        q_end, k_end, v_end = (ends >> shift & 0x3FF for shift in (0, 10, 20))
+        heads = [counts >> shift & 0x3FF for shift in (0, 10, 20)]
         q, k, v = (bool(flags >> bit & 1) for bit in (1, 2, 3))
         low, high = words[HEADER_WORDS::2].tolist(), words[HEADER_WORDS + 1 :: 2].tolist()
         code = amplitude & (1 << AMPLITUDE_BITS) - 1
@@ -208,7 +208,7 @@ class PhaseTable:
         table = cls(
             increments=tuple(a | (b & 0xFFFF) << 32 for a, b in zip(low, high, strict=True)),
             head_dim=head_dim,
-            pattern=HeadPattern(q_end, k_end - q_end, v_end - k_end, repeat, (q, k, v)),
+            pattern=HeadPattern(*heads, repeat, (q, k, v)),
             pairing=Pairing.HALF_SPLIT if flags & 1 else Pairing.ADJACENT,
             rotary_offset=size >> 16,
             amplitude=code - (negative << AMPLITUDE_BITS),

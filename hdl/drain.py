@@ -3,37 +3,39 @@
 
 from amaranth import *
 from amaranth.lib import stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
+from .fixed import add_with_carry
 from .head_buffer import HeadBuffer
 from .layouts import result_layout
-from .streams import delayed
+from .queue import Queue
+from .streams import connect, delayed
 from .walker import Walker, buffer_depth
 
 __all__ = ["Drain"]
 
-QUEUE = 8  # beats: those on their way from the buffer, and as many more
+QUEUE = 16  # beats: those on their way from the buffer, and more than as many again
 
 
 class Drain(wiring.Component):
     """Takes a head's beats from the head buffer as soon as their operations are done.
 
-    Latency 5 clocks from ``done`` to the beat at ``o``; one beat a clock.
+    Latency 6 clocks from ``done`` to the beat at ``o``; one beat a clock.
 
     Ports
     -----
     done : In
         For one clock: an operation's words are in the buffer.
-    read : Out
-        The beat of ``walker.place`` is read in this clock.
+    read, address : Out
+        That beat is read in this clock.
     words : In, in bank order, 2 clocks later
     bad : In
         The present token's framing was wrong; settled before its last beat.
-    finished : Out
-        For one clock: the present token is done with.
+    finished, finished_slot : Out
+        For one clock: a token of that slot is done with.
     o : stream of results
     """
 
@@ -47,6 +49,8 @@ class Drain(wiring.Component):
                 "words": In(p.lanes * p.data_bits).array(2),
                 "bad": In(1),
                 "finished": Out(1),
+                "finished_slot": Out(range(p.slots)),
+                "address": Out(range(buffer_depth(p))),
                 "o": Out(stream.Signature(result_layout(p))),
             }
         )
@@ -55,49 +59,63 @@ class Drain(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
-        place, odd = walker.place, walker.geometry_now.odd
+        m.submodules.queue = queue = Queue(result_layout(p), QUEUE)
 
-        # Operations done beyond those that earlier beats needed. Words of a half-split block's first
-        # half come one an operation; with them the second half is done.
-        operations = Signal(range(buffer_depth(p) + 1))
-        needed = Signal(2)
-        with m.If(~place.split):
-            m.d.comb += needed.eq(1)
-        with m.Elif(~place.second):
-            m.d.comb += needed.eq(2)
-        with m.Else():
-            m.d.comb += needed.eq(place.middle & odd)
-        m.d.sync += operations.eq(operations + self.done - Mux(self.read, needed, 0))
-
+        # The walker is one beat ahead of the present one.
+        upcoming, head = walker.place, walker.head
+        valid, move, exchanged, last = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [move.eq(self.read | ~valid), walker.advance.eq(move)]
+        with m.If(move):
+            m.d.sync += [
+                valid.eq(walker.valid),
+                self.address.eq(upcoming.address),
+                exchanged.eq(upcoming.split & upcoming.second & ~head.odd),
+                last.eq(walker.last),
+                self.finished_slot.eq(head.slot),
+            ]
+        enough = self._operations(m, upcoming, head, move & walker.valid)
         room = Signal(range(QUEUE + 1), init=QUEUE)
-        m.submodules.queue = queue = SyncFIFO(width=result_layout(p).size, depth=QUEUE)
-        m.d.sync += room.eq(room - self.read + (queue.r_rdy & queue.r_en))
-        m.d.comb += [
-            self.read.eq(walker.valid & (operations >= needed) & (room != 0)),
-            walker.advance.eq(self.read),
-            self.finished.eq(self.read & walker.last),
+        taken = self.o.valid & self.o.ready
+        m.d.sync += [
+            room.eq(room - self.read + taken),
+            self.read.eq(Mux(move, walker.valid, 1) & enough & (room > 1)),
         ]
+        m.d.comb += self.finished.eq(self.read & last)
 
         # The beat comes back in bank order.
         def waited(value, *, reset_less=True):
             return delayed(m, value, HeadBuffer.latency, reset_less=reset_less, name="waited")
 
-        exchanged = waited(place.split & place.second & ~odd)
-        result = Signal(result_layout(p), reset_less=True)
-        arriving = Signal()
-        beat = Mux(exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
+        swap = waited(exchanged)
+        item, arriving = queue.i.payload, Signal()
         m.d.sync += [
             arriving.eq(waited(self.read, reset_less=False)),
-            Value.cast(result.data).eq(beat),
-            result.last.eq(waited(walker.last)),
-            result.error.eq(waited(walker.last & self.bad)),
+            Value.cast(item.data).eq(
+                Mux(swap, Cat(self.words[1], self.words[0]), Cat(*self.words))
+            ),
+            item.last.eq(waited(last)),
+            item.error.eq(waited(last & self.bad)),
         ]
-        m.d.comb += [queue.w_en.eq(arriving), queue.w_data.eq(result)]
-
-        # The port is a register.
-        with m.If(~self.o.valid | self.o.ready):
-            m.d.comb += queue.r_en.eq(1)
-            m.d.sync += self.o.valid.eq(queue.r_rdy)
-            with m.If(queue.r_rdy):
-                m.d.sync += Value.cast(self.o.payload).eq(queue.r_data)
+        m.d.comb += queue.i.valid.eq(arriving)
+        connect(m, queue.o, wiring.flipped(self.o))
         return m
+
+    def _operations(self, m, upcoming, head, loads: Value) -> Value:
+        """Whether the next clock's beat has its operations.
+
+        ``spare`` counts operations done beyond those that beats so far need. The words of a half-split
+        block's first half come one an operation, and with them the second half is done.
+        """
+        width = bits_for(buffer_depth(self._p)) + 1
+        spare, take, after = Signal(signed(width)), Signal(signed(width)), Signal(signed(width))
+        with m.If(~loads):
+            m.d.comb += take.eq(0)
+        with m.Elif(~upcoming.split):
+            m.d.comb += take.eq(-1)
+        with m.Elif(~upcoming.second):
+            m.d.comb += take.eq(-2)
+        with m.Else():
+            m.d.comb += take.eq((upcoming.middle & head.odd).as_signed())
+        m.d.comb += after.eq(add_with_carry(spare, take, self.done, width))
+        m.d.sync += spare.eq(after)
+        return ~after[-1]

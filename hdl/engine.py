@@ -3,7 +3,6 @@
 
 from amaranth import *
 from amaranth.lib import data, stream, wiring
-from amaranth.lib.fifo import SyncFIFO
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
@@ -11,15 +10,19 @@ from ropeway.golden.parameters import RopeParameters
 from .drain import Drain
 from .framer import Framer
 from .head_buffer import HeadBuffer
+from .heads import Heads
 from .intake import Intake
 from .layouts import (
     beat_layout,
     coefficient_layout,
+    head_layout,
     load_layout,
     position_layout,
     result_layout,
+    token_layout,
 )
 from .phase_table import PhaseTable
+from .queue import Queue
 from .rotation_row import RotationRow
 from .rotator import Rotator
 from .row_generator import RowGenerator
@@ -29,6 +32,7 @@ from .streams import connect, delayed
 __all__ = ["RopeEngine", "status_layout"]
 
 ALIGN_LATENCY = 1
+HEADS = 32  # between the framer and the drain; one of a single beat a clock keeps both busy
 
 
 def status_layout() -> data.StructLayout:
@@ -85,7 +89,7 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, done, drain = 1, 2, 1, 5
+        queue, entry, done, drain = 3, 2, 1, 6
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + ALIGN_LATENCY + Rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + done + drain
@@ -113,8 +117,8 @@ class RopeEngine(wiring.Component):
         self._beats(m, framer, gathered, sequencer, drain)
         saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
         m.d.comb += [
-            row.row.eq(sequencer.walker.row),
-            row.entry.eq(sequencer.walker.place.entry),
+            row.row.eq(sequencer.row),
+            row.entry.eq(sequencer.place.entry),
             sequencer.written.eq(row.written),
             generator.released.eq(sequencer.row_released),
         ]
@@ -123,15 +127,10 @@ class RopeEngine(wiring.Component):
 
     def _positions(self, m, table, intake, generator, row):
         """Positions become jobs, and jobs rows."""
-        width = Value.cast(intake.o_job.payload).shape().width
-        m.submodules.jobs = jobs = SyncFIFO(width=width, depth=self.parameters.tokens)
+        m.submodules.jobs = jobs = Queue(position_layout(self.parameters), self.parameters.tokens)
+        connect(m, intake.o_job, jobs.i)
+        connect(m, jobs.o, generator.i)
         m.d.comb += [
-            jobs.w_en.eq(intake.o_job.valid),
-            jobs.w_data.eq(intake.o_job.payload),
-            intake.o_job.ready.eq(jobs.w_rdy),
-            generator.i.valid.eq(jobs.r_rdy),
-            Value.cast(generator.i.payload).eq(jobs.r_data),
-            jobs.r_en.eq(generator.i.ready),
             table.job_slot.eq(generator.job_slot),
             generator.final_pair.eq(table.final_pair),
             table.pair_slot.eq(generator.pair_slot),
@@ -143,32 +142,34 @@ class RopeEngine(wiring.Component):
         connect(m, generator.o, row.i)
 
     def _tokens(self, m, table, intake, stages):
-        """Every stage has its own queue of accepted tokens; the last one to be done has the oldest."""
-        readies = []
+        """Tokens become heads; every stage has its own queue of them and goes at its own pace."""
+        p = self.parameters
+        m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens)
+        m.submodules.heads = heads = Heads(p)
+        connect(m, intake.o_token, tokens.i)
+        connect(m, tokens.o, heads.i)
+        m.d.comb += [table.token_slot.eq(heads.slot), heads.geometry.eq(table.geometry)]
+        queues = []
         for number, stage in enumerate(stages):
-            walker = stage.walker
-            width = Value.cast(intake.o_token.payload).shape().width
-            queue = SyncFIFO(width=width, depth=self.parameters.tokens)
-            m.submodules[f"tokens_{number}"] = queue
+            queue = Queue(head_layout(p), HEADS)
+            m.submodules[f"heads_{number}"] = queue
+            connect(m, queue.o, stage.walker.i)
+            queues.append(queue)
+        ready = Cat(queue.i.ready for queue in queues).all()
+        m.d.comb += heads.o.ready.eq(ready)
+        for queue in queues:
             m.d.comb += [
-                queue.w_en.eq(intake.o_token.valid),
-                queue.w_data.eq(intake.o_token.payload),
-                walker.i.valid.eq(queue.r_rdy),
-                Value.cast(walker.i.payload).eq(queue.r_data),
-                queue.r_en.eq(walker.i.ready),
-                table.walker_slots[number].eq(walker.slot),
-                walker.geometry.eq(table.walker_geometry[number]),
+                queue.i.valid.eq(heads.o.valid & ready),
+                Value.cast(queue.i.payload).eq(heads.o.payload),
             ]
-            readies.append(queue.w_rdy)
         drain = stages[-1]
         m.d.comb += [
-            intake.o_token.ready.eq(Cat(*readies).all()),
             intake.loaded.eq(table.loaded),
             intake.bypass.eq(table.bypass),
-            intake.claiming.eq(table.claiming),
+            intake.claimed.eq(table.claimed),
             intake.claimed_slot.eq(table.claimed_slot),
             intake.finished.eq(drain.finished),
-            intake.finished_slot.eq(drain.walker.token.slot),
+            intake.finished_slot.eq(drain.finished_slot),
             table.busy.eq(intake.busy),
         ]
 
@@ -186,19 +187,19 @@ class RopeEngine(wiring.Component):
             sequencer.arrived.eq(delayed(m, framer.write, 1, reset_less=False, name="arrived")),
             framer.consumed.eq(sequencer.issue),
         ]
-        # Two more tokens than the queues hold can be between the framer and the drain.
-        m.submodules.verdicts = verdicts = SyncFIFO(width=1, depth=self.parameters.tokens + 4)
+        # As many tokens as there can be heads between the framer and the drain.
+        m.submodules.verdicts = verdicts = Queue(1, 2 * HEADS)
         m.d.comb += [
-            verdicts.w_en.eq(framer.judged),
-            verdicts.w_data.eq(framer.bad),
-            verdicts.r_en.eq(drain.finished),
-            drain.bad.eq(verdicts.r_data),
+            verdicts.i.valid.eq(framer.judged),
+            Value.cast(verdicts.i.payload).eq(framer.bad),
+            verdicts.o.ready.eq(drain.finished),
+            drain.bad.eq(verdicts.o.payload),
         ]
 
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
-        place = sequencer.walker.place
+        place = sequencer.place
         m.submodules.rotator = rotator = Rotator(p)
         m.d.comb += [
             gathered.read_addresses[0].eq(place.first_address),
@@ -240,8 +241,8 @@ class RopeEngine(wiring.Component):
             rotated.write_addresses[0].eq(waited(place.first_address, through)),
             rotated.write_addresses[1].eq(waited(place.second_address, through)),
             drain.done.eq(waited(valid, 1, reset_less=False)),
-            rotated.read_addresses[0].eq(drain.walker.place.address),
-            rotated.read_addresses[1].eq(drain.walker.place.address),
+            rotated.read_addresses[0].eq(drain.address),
+            rotated.read_addresses[1].eq(drain.address),
             drain.words[0].eq(rotated.read_words[0]),
             drain.words[1].eq(rotated.read_words[1]),
             sequencer.drained.eq(drain.read),

@@ -5,7 +5,7 @@ from amaranth import *
 
 from ropeway.golden.fixed import limits
 
-__all__ = ["add_or_subtract", "negated_if", "overflows", "saturated"]
+__all__ = ["add_or_subtract", "add_with_carry", "negated_if", "overflows", "saturated"]
 
 
 def negated_if(value: Value, negative: Value, width: int) -> Value:
@@ -13,12 +13,17 @@ def negated_if(value: Value, negative: Value, width: int) -> Value:
     return (value ^ negative.replicate(width).as_signed()) + negative
 
 
-def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> Value:
-    """``value`` ± ``other``, signed ``width`` bits: one carry chain, whose lowest bit carries in."""
-    mask = subtract.replicate(width).as_signed()
+def add_with_carry(value: Value, other: Value, carry: Value, width: int) -> Value:
+    """``value`` + ``other`` + ``carry``, signed ``width`` bits: one carry chain, one bit longer."""
     left = Cat(C(1, 1), (value | C(0, signed(width)))[:width])
-    right = Cat(subtract, (other ^ mask)[:width])
+    right = Cat(carry, (other | C(0, signed(width)))[:width])
     return (left + right)[1 : width + 1].as_signed()
+
+
+def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> Value:
+    """``value`` ± ``other``, signed ``width`` bits: one carry chain."""
+    mask = subtract.replicate(width).as_signed()
+    return add_with_carry(value, other ^ mask, subtract, width)
 
 
 def overflows(value: Value, bits: int) -> Value:

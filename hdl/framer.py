@@ -59,11 +59,12 @@ class Framer(wiring.Component):
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
         room = Signal(range(depth + 1), init=depth)
-        m.d.sync += room.eq(room - self.write + self.consumed)
+        spacious = Signal(init=1)
+        m.d.sync += [room.eq(room - self.write + self.consumed), spacious.eq(room > 1)]
 
         padding, dropping, open_ = Signal(), Signal(), Signal()
         m.d.comb += [
-            open_.eq(walker.valid & (room != 0)),
+            open_.eq(walker.valid & spacious),
             self.i.ready.eq(dropping | (open_ & ~padding)),
             self.write.eq(open_ & (padding | (self.i.valid & ~dropping))),
             walker.advance.eq(self.write),
@@ -87,7 +88,7 @@ class Framer(wiring.Component):
         m.d.comb += [
             self.words[0].eq(beat[:width]),
             self.words[1].eq(beat[width:]),
-            self.exchanged.eq(place.split & place.second & ~walker.geometry_now.odd),
+            self.exchanged.eq(place.split & place.second & ~walker.head.odd),
             self.judged.eq(self.write & walker.last),
             self.bad.eq(padding | late),
         ]

@@ -11,6 +11,10 @@ from .layouts import position_layout, token_layout
 
 __all__ = ["Intake"]
 
+# Accepted tokens not yet finished: the queue of tokens, 33 heads in each queue of heads (the drain's is
+# the last), and those in registers between.
+COUNT_LIMIT = 128
+
 
 class Intake(wiring.Component):
     """Samples a token's slot as its position is accepted, and keeps the slot busy until it is finished.
@@ -19,15 +23,15 @@ class Intake(wiring.Component):
     that names a slot not loaded, or being loaded, waits for the load. A token whose position, slot and
     flags are those of the rotated token before it shares that token's row.
 
-    Latency none: positions pass in the clock they are accepted. One a clock.
+    Latency 1 clock; one position a clock.
 
     Ports
     -----
     i : stream of positions
     o_token, o_job : stream of tokens, and of positions whose row is to be made; both must be ready
     loaded, bypass : In, one bit a slot
-    claiming, claimed_slot : In
-        A load begins.
+    claimed, claimed_slot : In
+        A load is to change this slot.
     finished, finished_slot : In
         A token of that slot is done with.
     busy : Out, one bit a slot
@@ -43,7 +47,7 @@ class Intake(wiring.Component):
                 "o_job": Out(stream.Signature(position_layout(p))),
                 "loaded": In(p.slots),
                 "bypass": In(p.slots),
-                "claiming": In(1),
+                "claimed": In(1),
                 "claimed_slot": In(slot),
                 "finished": In(1),
                 "finished_slot": In(slot),
@@ -53,45 +57,50 @@ class Intake(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        position = self.i.payload
-        slot = position.slot
-
-        claimed, accepted = Signal(), Signal()
+        held, held_valid, push, accepted = Signal(position_layout(self._p)), Signal(), Signal(), Signal()
+        slot = self.i.payload.slot
         m.d.comb += [
-            claimed.eq(self.claiming & (self.claimed_slot == slot)),
-            self.i.ready.eq(
-                self.loaded.bit_select(slot, 1)
-                & ~claimed
-                & self.o_token.ready
-                & self.o_job.ready
-            ),
+            self.i.ready.eq(self.loaded.bit_select(slot, 1) & (~held_valid | push)),
             accepted.eq(self.i.valid & self.i.ready),
+            push.eq(held_valid & self.o_token.ready & self.o_job.ready),
         ]
+        with m.If(~held_valid | push):
+            m.d.sync += [held_valid.eq(accepted), held.eq(self.i.payload)]
 
         # A row is made once for all tokens in succession that need the same one.
-        row, last_row = Signal(len(Value.cast(position))), Signal(len(Value.cast(position)))
-        last_valid, rotates, new_row = Signal(), Signal(), Signal()
+        last_row, last_valid = Signal.like(held), Signal()
+        rotates, new_row = Signal(), Signal()
         m.d.comb += [
-            row.eq(position),
-            rotates.eq(~position.bypass & ~self.bypass.bit_select(slot, 1)),
-            new_row.eq(rotates & ~(last_valid & (row == last_row))),
-            self.o_token.valid.eq(accepted),
-            self.o_token.payload.slot.eq(slot),
+            rotates.eq(~held.bypass & ~self.bypass.bit_select(held.slot, 1)),
+            new_row.eq(rotates & ~(last_valid & (Value.cast(held) == Value.cast(last_row)))),
+            self.o_token.valid.eq(push),
+            self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),
             self.o_token.payload.new_row.eq(new_row),
-            self.o_job.valid.eq(accepted & new_row),
-            Value.cast(self.o_job.payload).eq(position),
+            self.o_job.valid.eq(push & new_row),
+            self.o_job.payload.eq(held),
         ]
-        last_slot = Signal.like(slot)
-        with m.If(accepted & new_row):
-            m.d.sync += [last_row.eq(row), last_slot.eq(slot), last_valid.eq(1)]
-        with m.If(self.claiming & (self.claimed_slot == last_slot)):
+        with m.If(push & new_row):
+            m.d.sync += [last_row.eq(held), last_valid.eq(1)]
+        with m.If(self.claimed & (self.claimed_slot == last_row.slot)):
             m.d.sync += last_valid.eq(0)
 
+        # Counted from acceptance, a clock late.
+        begins, begins_slot, ends, ends_slot = Signal(), Signal.like(slot), Signal(), Signal.like(slot)
+        m.d.sync += [
+            begins.eq(accepted),
+            begins_slot.eq(slot),
+            ends.eq(self.finished),
+            ends_slot.eq(self.finished_slot),
+        ]
         for number in range(self._p.slots):
-            unfinished = Signal(range(2 * self._p.tokens + 1), name=f"unfinished_{number}")
-            begins = accepted & (slot == number)
-            ends = self.finished & (self.finished_slot == number)
-            m.d.sync += unfinished.eq(unfinished + begins - ends)
-            m.d.comb += self.busy[number].eq(unfinished != 0)
+            unfinished = Signal(range(COUNT_LIMIT), name=f"unfinished_{number}")
+            m.d.sync += [
+                unfinished.eq(
+                    unfinished
+                    + (begins & (begins_slot == number))
+                    - (ends & (ends_slot == number))
+                ),
+                self.busy[number].eq(unfinished != 0),
+            ]
         return m

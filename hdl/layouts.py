@@ -14,6 +14,7 @@ __all__ = [
     "beat_layout",
     "coefficient_layout",
     "geometry_layout",
+    "head_layout",
     "load_layout",
     "position_layout",
     "result_layout",
@@ -62,30 +63,31 @@ def token_layout(p: RopeParameters) -> data.StructLayout:
     return data.StructLayout({"slot": range(p.slots), "rotates": 1, "new_row": 1})
 
 
-def geometry_layout(p: RopeParameters) -> data.StructLayout:
-    """A slot's head shape and pattern, in beats, as a walker needs it.
+def _block_fields(p: RopeParameters) -> dict:
+    """A head in beats: its last one, and its rotary block from ``start`` to before ``stop``.
 
-    The rotary block of a head spans beats ``start`` to before ``stop``; ``middle`` is the beat where
-    its second half begins, ``half`` the beats before that, ``odd`` that a beat holds the border.
+    ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before that;
+    ``odd`` that the border stands within a beat.
     """
     beat = bits_for(p.max_head_beats)
-    return data.StructLayout(
-        {
-            "final": beat,  # the last beat of a head
-            "start": beat,
-            "middle": beat,
-            "stop": beat,
-            "half": beat,
-            "odd": 1,
-            "empty": 1,  # no rotary block
-            "half_split": 1,
-            "rotated": 3,
-            "q_end": HEAD_BITS,
-            "k_end": HEAD_BITS,
-            "v_end": HEAD_BITS,
-            "repeat": REPEAT_BITS,
-        }
-    )
+    names = ("final", "start", "middle", "stop", "half")
+    return dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1}
+
+
+def geometry_layout(p: RopeParameters) -> data.StructLayout:
+    """A slot's head shape, and its pattern: ``repeat`` × [``q``, ``k``, ``v`` heads]."""
+    pattern = {"q": HEAD_BITS, "k": HEAD_BITS, "v": HEAD_BITS, "repeat": REPEAT_BITS}
+    return data.StructLayout(_block_fields(p) | {"empty": 1, "rotated": 3} | pattern)
+
+
+def head_layout(p: RopeParameters) -> data.StructLayout:
+    """One head: its shape, whether it ``turns``, and its place in its token.
+
+    ``fresh`` marks the first to use a row of its token's own; ``last`` the token's last.
+    """
+    place = {"turns": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
+    first = {"start_is_first": 1, "middle_is_first": 1, "final_is_first": 1}
+    return data.StructLayout(_block_fields(p) | first | place)
 
 
 def amplitude_layout() -> data.StructLayout:

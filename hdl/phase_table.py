@@ -18,10 +18,10 @@ from .layouts import (
     load_layout,
 )
 from .primitives import Ram
+from .streams import delayed
 
 __all__ = ["PhaseTable", "pair_layout"]
-
-WALKERS = 3  # components that look a geometry up
+COUNTED = 5  # clocks from a load's first word until every position accepted before shows in `busy`
 
 
 def pair_layout(p: RopeParameters) -> data.StructLayout:
@@ -39,16 +39,16 @@ class PhaseTable(wiring.Component):
 
     Ports
     -----
-    i_load : stream of words, ready but for three clocks after an image
+    i_load : stream of words, ready but for nine clocks after an image
     busy : In, one bit a slot
     loaded, bypass : Out, one bit a slot
         ``bypass``: nothing of a token turns.
-    claiming, claimed_slot : Out
-        A load begins in this clock.
+    claimed, claimed_slot : Out
+        For one clock: a load is to change this slot.
     refused, malformed : Out
         For one clock each, when such a load ends.
-    walker_slots : In, walker_geometry : Out
-        Combinational look-ups of the geometry.
+    token_slot : In, geometry : Out
+        A slot's head shape and pattern, combinational.
     job_slot : In, final_pair : Out
         The number of a slot's last pair, combinational.
     amplitude_slot : In, amplitude : Out
@@ -66,12 +66,12 @@ class PhaseTable(wiring.Component):
                 "busy": In(p.slots),
                 "loaded": Out(p.slots),
                 "bypass": Out(p.slots),
-                "claiming": Out(1),
+                "claimed": Out(1),
                 "claimed_slot": Out(slot),
                 "refused": Out(1),
                 "malformed": Out(1),
-                "walker_slots": In(slot).array(WALKERS),
-                "walker_geometry": Out(geometry_layout(p)).array(WALKERS),
+                "token_slot": In(slot),
+                "geometry": Out(geometry_layout(p)),
                 "job_slot": In(slot),
                 "final_pair": Out(range(p.max_pairs)),
                 "amplitude_slot": In(slot),
@@ -86,53 +86,65 @@ class PhaseTable(wiring.Component):
         m = Module()
         p = self._p
 
-        load = Signal(load_layout(p))
-        arriving = Signal()
+        # A word, and which of its image it is; `expected` is the last one's number.
+        load, arriving = Signal(load_layout(p)), Signal()
+        index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
         m.d.sync += arriving.eq(self.i_load.valid & self.i_load.ready)
         with m.If(self.i_load.ready):
             m.d.sync += load.eq(self.i_load.payload)
-
-        index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
-        refusing, wrong = Signal(), Signal()
-        slot_busy, slot_bit = Signal(), Signal(p.slots)
-        m.d.comb += [
-            slot_bit.eq(1 << load.slot),
-            slot_busy.eq((self.busy & slot_bit).any()),
-            self.claiming.eq(arriving & (index == 0) & ~slot_busy),
-            self.claimed_slot.eq(load.slot),
-        ]
-        with m.If(self.claiming):
-            m.d.sync += self.loaded.eq(self.loaded & ~slot_bit)
         header = self._header(m, arriving, index, load.word)
         expected = Signal.like(index)
         m.d.sync += expected.eq(HEADER_WORDS - 1 + 2 * header.pairs)
+        first, ends, wrong, whole = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [first.eq(arriving & (index == 0)), ends.eq(arriving & load.last)]
         with m.If(arriving):
             # An image that is too long stops the count where it can do no harm.
             m.d.sync += index.eq(Mux(index == expected + 1, index, index + 1))
-            with m.If(index == 0):
-                m.d.sync += refusing.eq(slot_busy)
+            with m.If(first):
                 m.d.sync += wrong.eq(load.word != (VERSION | SCHEME_ROPE << 8 | MAGIC << 16))
             with m.If(load.last):
-                m.d.sync += index.eq(0)
+                m.d.sync += [index.eq(0), whole.eq(index == expected)]
 
-        # The clock after the last word, when the header has settled, decides; the next one stores.
-        ended, whole, good, store = Signal(), Signal(), Signal(), Signal()
+        # The slot closes at the first word. When all positions accepted until then have been counted,
+        # a busy slot opens again and the load is refused.
+        slot_bit, closed, refusing = Signal(p.slots), Signal(p.slots), Signal()
+        counted = delayed(m, first, COUNTED, reset_less=False, name="counted")
+        slot_busy = (self.busy & slot_bit).any()
+        m.d.comb += slot_bit.eq(1 << load.slot)
+        with m.If(first):
+            m.d.sync += [closed.eq(slot_bit), refusing.eq(0)]
+        with m.If(counted):
+            m.d.sync += refusing.eq(slot_busy)
+            with m.If(slot_busy):
+                m.d.sync += closed.eq(0)
+        m.d.comb += [self.claimed.eq(counted & ~slot_busy), self.claimed_slot.eq(load.slot)]
+
+        # After the last word, as long again: the header has settled, and a short load been refused.
+        settling = Signal(COUNTED + 2)
+        judged, good, store = Signal(), Signal(), Signal()
         m.d.sync += [
-            ended.eq(arriving & load.last),
-            whole.eq(index == expected),
-            store.eq(ended & good),
-            self.refused.eq(ended & refusing),
-            self.malformed.eq(ended & ~refusing & ~good),
+            settling.eq(Cat(ends, settling)),
+            store.eq(judged & good),
+            self.refused.eq(judged & refusing),
+            self.malformed.eq(judged & ~refusing & ~good),
         ]
         m.d.comb += [
+            judged.eq(settling[-1]),
             good.eq(whole & ~wrong & ~refusing & self._served(header)),
-            self.i_load.ready.eq(~((arriving & load.last) | ended | store)),
+            self.i_load.ready.eq(~(ends | settling.any() | store)),
         ]
+
+        usable = Signal(p.slots)
+        with m.If(self.claimed):
+            m.d.sync += usable.eq(usable & ~slot_bit)
         with m.If(store):
-            m.d.sync += self.loaded.eq(self.loaded | slot_bit)
+            m.d.sync += [usable.eq(usable | slot_bit), closed.eq(0)]
             m.d.sync += self.bypass.eq(
                 Mux(header.rotates, self.bypass & ~slot_bit, self.bypass | slot_bit)
             )
+        with m.If(self.malformed):
+            m.d.sync += closed.eq(0)
+        m.d.sync += self.loaded.eq(usable & ~closed)
         self._headers(m, store, load.slot, header)
         self._pairs(m, arriving & ~refusing, index, load)
         return m
@@ -152,9 +164,9 @@ class PhaseTable(wiring.Component):
                     "amplitude": amplitude_layout(),
                     "head_dim": bits_for(p.max_head_dim),
                     "head_dim_high": 1,
-                    "q_end": HEAD_BITS,
-                    "k_end": HEAD_BITS,
-                    "v_end": HEAD_BITS,
+                    "q": HEAD_BITS,
+                    "k": HEAD_BITS,
+                    "v": HEAD_BITS,
                     "repeat": REPEAT_BITS,
                     "rotates": 1,
                 }
@@ -178,13 +190,11 @@ class PhaseTable(wiring.Component):
                 with m.Case(4):
                     keep("head_dim", 0)
                 with m.Case(6):
-                    for field, start in (("q_end", 0), ("k_end", 10), ("v_end", 20)):
+                    for field, start in (("q", 0), ("k", 10), ("v", 20)):
                         m.d.sync += header[field].eq(word[start : start + HEAD_BITS])
                 with m.Case(7):
                     m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
-        present = Cat(
-            header.q_end != 0, header.k_end != header.q_end, header.v_end != header.k_end
-        )
+        present = Cat(header.q != 0, header.k != 0, header.v != 0)
         m.d.comb += header.rotates.eq((present & header.rotated).any() & (header.pairs != 0))
         return header
 
@@ -201,11 +211,12 @@ class PhaseTable(wiring.Component):
             & (header.head_dim != 0)
             & (header.head_dim <= p.max_head_dim)
             & (rotary <= header.head_dim)
-            & (header.v_end != 0)
+            & Cat(header.q, header.k, header.v).any()
+            & (header.repeat != 0)
         )
 
     def _headers(self, m, store, slot, header):
-        """Decoded headers, a word a slot, one reading port for each component that looks one up."""
+        """Decoded headers, a word a slot, read where they are looked up."""
         p = self._p
         beat = exact_log2(p.beat_elements)
         geometry = Signal(geometry_layout(p))
@@ -220,15 +231,15 @@ class PhaseTable(wiring.Component):
             geometry.empty.eq(block == 0),
             geometry.half_split.eq(header.half_split),
             geometry.rotated.eq(header.rotated),
-            *(geometry[f].eq(header[f]) for f in ("q_end", "k_end", "v_end", "repeat")),
+            *(geometry[f].eq(header[f]) for f in ("q", "k", "v", "repeat")),
         ]
         final_pair = Signal(range(p.max_pairs))
         m.d.comb += final_pair.eq(header.pairs - 1)
 
-        for name, word, readers in (
-            ("geometries", geometry, zip(self.walker_slots, self.walker_geometry, strict=True)),
-            ("finals", final_pair, [(self.job_slot, self.final_pair)]),
-            ("amplitudes", header.amplitude, [(self.amplitude_slot, self.amplitude)]),
+        for name, word, asked, out in (
+            ("geometries", geometry, self.token_slot, self.geometry),
+            ("finals", final_pair, self.job_slot, self.final_pair),
+            ("amplitudes", header.amplitude, self.amplitude_slot, self.amplitude),
         ):
             value = Value.cast(word)
             kept = Signal.like(value, name=f"{name}_word", reset_less=True)
@@ -237,9 +248,8 @@ class PhaseTable(wiring.Component):
             m.submodules[name] = memory
             write = memory.write_port()
             m.d.comb += [write.en.eq(store), write.addr.eq(slot), write.data.eq(kept)]
-            for slot_in, out in readers:
-                read = memory.read_port(domain="comb")
-                m.d.comb += [read.addr.eq(slot_in), Value.cast(out).eq(read.data)]
+            read = memory.read_port(domain="comb")
+            m.d.comb += [read.addr.eq(asked), Value.cast(out).eq(read.data)]
 
     def _pairs(self, m, arriving, index, load):
         """Increments and axes: a pair's two words are written at its second."""

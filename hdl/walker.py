@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Walks the beats of tokens: where each beat stands in its head, and in which order pairs need words.
+"""Walks the beats of heads: where each stands, and in which order pairs need words.
 
 A head is ``final + 1`` beats, a beat two **words** of ``lanes`` elements. Half-split pairs join word g
 and word n + g of the rotary block of 2n words, so a head is stored in two banks that serve both orders
@@ -14,7 +14,7 @@ from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import HEAD_BITS, REPEAT_BITS, geometry_layout, token_layout
+from .layouts import head_layout
 
 __all__ = ["Walker", "buffer_depth", "place_layout"]
 
@@ -32,178 +32,114 @@ def place_layout(p: RopeParameters) -> data.StructLayout:
             "address": address,  # in the buffer, natural order
             "first_address": address,  # of the pair operation's words
             "second_address": address,
+            "begins_head": 1,
+            "ends_head": 1,
             "turns": 1,  # within the rotary block of a rotated head
             "split": 1,  # and its pairs are half-split
             "opens": 1,  # the block's first beat
             "middle": 1,  # the beat where its second half begins
             "second": 1,  # at or after that
             "entry": range(p.max_head_beats),  # count within the block
-            "ends_head": 1,
         }
     )
 
 
 class Walker(wiring.Component):
-    """Steps through every beat of the tokens it is given.
+    """Steps through every beat of the heads it is given.
 
-    Latency 2 clocks from a token to its first beat, then one beat a clock, with no bubble between
-    heads, nor between tokens of two beats or more.
+    Latency 2 clocks from a head to its first beat, then one beat a clock with no bubble between heads.
 
     Ports
     -----
-    i : stream of tokens
-    slot : Out, geometry : In
-        Look-up of the token's geometry, combinational.
+    i : stream of heads
     advance : In
-        The present beat is done with; only while ``valid``.
+        The present beat, if there is one, is done with.
     valid, place : Out
         The present beat.
-    token : Out
-        The token it belongs to.
-    geometry_now : Out
-        Its geometry.
+    head : Out
+        Its head.
     last : Out
-        It is the token's last.
-    first_use : Out
-        Its head is the first rotated one of a token with a row of its own.
-    row : Out
-        The token's row, counted from the last one.
-    row_begins : Out
-        For one clock: the next beat's token has a row of its own, so the row before is done with.
+        It is its token's last.
     """
 
     def __init__(self, p: RopeParameters):
         self._p = p
         super().__init__(
             {
-                "i": In(stream.Signature(token_layout(p))),
-                "slot": Out(range(p.slots)),
-                "geometry": In(geometry_layout(p)),
+                "i": In(stream.Signature(head_layout(p))),
                 "advance": In(1),
                 "valid": Out(1),
                 "place": Out(place_layout(p)),
-                "token": Out(token_layout(p)),
-                "geometry_now": Out(geometry_layout(p)),
+                "head": Out(head_layout(p)),
                 "last": Out(1),
-                "first_use": Out(1),
-                "row": Out(range(p.rows), init=p.rows - 1),
-                "row_begins": Out(1),
             }
         )
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        upcoming = self._fetch(m)
-        self._walk(m, *upcoming)
-        return m
-
-    def _fetch(self, m):
-        """The token after the present one, with its geometry, in registers."""
-        token, geometry = Signal.like(self.token), Signal.like(self.geometry_now)
-        valid, take = Signal(), Signal()
-        m.d.comb += [self.slot.eq(self.i.payload.slot), self.i.ready.eq(~valid | take)]
-        with m.If(self.i.ready):
-            m.d.sync += [valid.eq(self.i.valid), token.eq(self.i.payload), geometry.eq(self.geometry)]
-        return valid, take, token, geometry
-
-    def _walk(self, m, upcoming_valid, take, upcoming_token, upcoming):
-        now, place = self.geometry_now, self.place
+        head, place, upcoming = self.head, self.place, self.i.payload
         beat_next = Signal(range(self._p.max_head_beats + 1))
-        head_next = Signal(HEAD_BITS)
-        repeats = Signal(REPEAT_BITS)
-        rotates = Signal()  # the present head does
+        address_next = Signal.like(place.address)
 
-        # The head after the present one.
-        group_end, following, following_rotates = Signal(), Signal(HEAD_BITS), Signal()
+        # The next beat: the same head's, or the next head's first.
+        take, step = Signal(), Signal()
         m.d.comb += [
-            group_end.eq(head_next == now.v_end),
-            following.eq(Mux(group_end, 0, head_next)),
-            following_rotates.eq(self.token.rotates & _kind_rotates(now, following)),
-            self.last.eq(place.ends_head & group_end & (repeats == 0)),
-        ]
-
-        # The next beat: the same head's, the next head's first, or the next token's first.
-        step, head_starts = Signal(), Signal()
-        shape, starting_rotates = Signal.like(now), Signal()
-        m.d.comb += [
-            take.eq(~self.valid | (self.advance & self.last)),
-            self.row_begins.eq(take & upcoming_valid & upcoming_token.new_row),
+            take.eq(~self.valid | (self.advance & place.ends_head)),
             step.eq(take | self.advance),
-            head_starts.eq(take | place.ends_head),
-            shape.eq(Mux(take, upcoming, now)),
-            starting_rotates.eq(
-                Mux(
-                    take,
-                    upcoming_token.rotates & _kind_rotates(upcoming, Const(0, HEAD_BITS)),
-                    following_rotates,
-                )
-            ),
+            self.i.ready.eq(take),
+            self.last.eq(place.ends_head & head.last),
         ]
-
-        turns, opens, middle, second, ends_head = (Signal(name=f"next_{n}") for n in "abcde")
-        inside = rotates & ~now.empty
-        with m.If(head_starts):
+        begins, turns, split, opens, middle, second, ends = (
+            Signal(name=f"next_{name}")
+            for name in ("begins", "turns", "split", "opens", "middle", "second", "ends")
+        )
+        starts = Signal()
+        m.d.comb += [starts.eq(~self.valid | place.ends_head), begins.eq(starts)]
+        with m.If(starts):
             m.d.comb += [
-                opens.eq(starting_rotates & ~shape.empty & (shape.start == 0)),
+                opens.eq(upcoming.turns & upcoming.start_is_first),
                 turns.eq(opens),
-                middle.eq(opens & (shape.middle == 0)),
+                split.eq(opens & upcoming.half_split),
+                middle.eq(opens & upcoming.middle_is_first),
                 second.eq(middle),
-                ends_head.eq(shape.final == 0),
+                ends.eq(upcoming.final_is_first),
             ]
         with m.Else():
             m.d.comb += [
-                opens.eq(inside & (beat_next == now.start)),
-                turns.eq(opens | (place.turns & (beat_next != now.stop))),
-                middle.eq(inside & (beat_next == now.middle)),
+                opens.eq(head.turns & (beat_next == head.start)),
+                turns.eq(opens | (place.turns & (beat_next != head.stop))),
+                split.eq(turns & head.half_split),
+                middle.eq(head.turns & (beat_next == head.middle)),
                 second.eq(turns & (middle | place.second)),
-                ends_head.eq(beat_next == now.final),
+                ends.eq(beat_next == head.final),
             ]
 
-        with m.If(self.row_begins):
-            m.d.sync += self.row.eq(self.row + 1)
-
-        here, split = Signal.like(place.address), Signal()
-        m.d.comb += [here.eq(place.address + self.advance), split.eq(turns & shape.half_split)]
         with m.If(step):
             m.d.sync += [
-                place.address.eq(here),
+                place.begins_head.eq(begins),
                 place.turns.eq(turns),
                 place.split.eq(split),
                 place.opens.eq(opens),
                 place.middle.eq(middle),
                 place.second.eq(second),
-                place.ends_head.eq(ends_head),
+                place.ends_head.eq(ends),
                 place.entry.eq(Mux(opens, 0, place.entry + 1)),
-                place.first_address.eq(here),
-                place.second_address.eq(here),
-                beat_next.eq(Mux(head_starts, 1, beat_next + 1)),
+                beat_next.eq(Mux(starts, 1, beat_next + 1)),
+                place.address.eq(address_next),
+                place.first_address.eq(address_next),
+                place.second_address.eq(address_next),
             ]
             with m.If(split & opens):
-                m.d.sync += place.second_address.eq(here + shape.half)
+                half = Mux(starts, upcoming.half, head.half)
+                m.d.sync += place.second_address.eq(address_next + half)
             with m.Elif(split):
                 odd_entry = place.entry[0]
                 m.d.sync += [
                     place.first_address.eq(place.first_address + odd_entry),
-                    place.second_address.eq(place.second_address + (odd_entry ^ now.odd)),
+                    place.second_address.eq(place.second_address + (odd_entry ^ head.odd)),
                 ]
-            with m.If(take):
-                m.d.sync += [
-                    self.valid.eq(upcoming_valid),
-                    self.token.eq(upcoming_token),
-                    now.eq(upcoming),
-                    rotates.eq(starting_rotates),
-                    self.first_use.eq(upcoming_token.new_row),
-                    head_next.eq(1),
-                    repeats.eq(upcoming.repeat - 1),
-                ]
-            with m.Elif(place.ends_head):
-                m.d.sync += [rotates.eq(following_rotates), head_next.eq(following + 1)]
-                m.d.sync += repeats.eq(repeats - group_end)
-                with m.If(rotates):
-                    m.d.sync += self.first_use.eq(0)
-
-
-def _kind_rotates(geometry, head: Value) -> Value:
-    """Whether a group's head of this number is of a kind that rotates."""
-    q, k, v = (geometry.rotated[i] for i in range(3))
-    return Mux(head < geometry.q_end, q, Mux(head < geometry.k_end, k, v))
+        with m.If(take):
+            m.d.sync += [self.valid.eq(self.i.valid), head.eq(upcoming)]
+        with m.If(Mux(take, self.i.valid, self.advance)):
+            m.d.sync += address_next.eq(address_next + 1)
+        return m

@@ -59,7 +59,7 @@ class Drain(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
-        m.submodules.queue = queue = Queue(result_layout(p), QUEUE)
+        m.submodules.queue = queue = Queue(result_layout(p), QUEUE, full_rate=True)
 
         # The walker is one beat ahead of the present one.
         upcoming, head = walker.place, walker.head
@@ -73,12 +73,14 @@ class Drain(wiring.Component):
                 last.eq(walker.last),
                 self.finished_slot.eq(head.slot),
             ]
-        enough = self._operations(m, upcoming, head, move & walker.valid)
-        room = Signal(range(QUEUE + 1), init=QUEUE)
+        loads = move & walker.valid
+        enough = self._operations(m, upcoming, head, move, loads)
+        room, spacious = Signal(range(QUEUE - 1), init=QUEUE - 2), Signal()
         taken = self.o.valid & self.o.ready
         m.d.sync += [
             room.eq(room - self.read + taken),
-            self.read.eq(Mux(move, walker.valid, 1) & enough & (room > 1)),
+            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+            self.read.eq(Mux(move, walker.valid, 1) & enough & spacious),
         ]
         m.d.comb += self.finished.eq(self.read & last)
 
@@ -100,22 +102,24 @@ class Drain(wiring.Component):
         connect(m, queue.o, wiring.flipped(self.o))
         return m
 
-    def _operations(self, m, upcoming, head, loads: Value) -> Value:
+    def _operations(self, m, upcoming, head, move: Value, loads: Value) -> Value:
         """Whether the next clock's beat has its operations.
 
         ``spare`` counts operations done beyond those that beats so far need. The words of a half-split
         block's first half come one an operation, and with them the second half is done.
         """
         width = bits_for(buffer_depth(self._p)) + 1
-        spare, take, after = Signal(signed(width)), Signal(signed(width)), Signal(signed(width))
-        with m.If(~loads):
-            m.d.comb += take.eq(0)
-        with m.Elif(~upcoming.split):
+        spare, take = Signal(signed(width)), Signal(signed(width))
+        with m.If(~upcoming.split):
             m.d.comb += take.eq(-1)
         with m.Elif(~upcoming.second):
             m.d.comb += take.eq(-2)
         with m.Else():
             m.d.comb += take.eq((upcoming.middle & head.odd).as_signed())
-        m.d.comb += after.eq(add_with_carry(spare, take, self.done, width))
-        m.d.sync += spare.eq(after)
-        return ~after[-1]
+        stays, goes = Signal(signed(width)), Signal(signed(width))
+        m.d.comb += [
+            stays.eq(spare + self.done),
+            goes.eq(add_with_carry(spare, take, self.done, width)),
+        ]
+        m.d.sync += spare.eq(Mux(loads, goes, stays))
+        return Mux(move, ~goes[-1], ~stays[-1])

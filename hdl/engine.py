@@ -16,6 +16,7 @@ from .layouts import (
     beat_layout,
     coefficient_layout,
     head_layout,
+    job_layout,
     load_layout,
     position_layout,
     result_layout,
@@ -127,12 +128,12 @@ class RopeEngine(wiring.Component):
 
     def _positions(self, m, table, intake, generator, row):
         """Positions become jobs, and jobs rows."""
-        m.submodules.jobs = jobs = Queue(position_layout(self.parameters), self.parameters.tokens)
+        m.submodules.jobs = jobs = Queue(job_layout(self.parameters), self.parameters.tokens)
         connect(m, intake.o_job, jobs.i)
         connect(m, jobs.o, generator.i)
         m.d.comb += [
-            table.job_slot.eq(generator.job_slot),
-            generator.final_pair.eq(table.final_pair),
+            table.job_slot.eq(intake.job_slot),
+            intake.final_pair.eq(table.final_pair),
             table.pair_slot.eq(generator.pair_slot),
             table.pair_number.eq(generator.pair_number),
             generator.pair.eq(table.pair),
@@ -155,13 +156,9 @@ class RopeEngine(wiring.Component):
             m.submodules[f"heads_{number}"] = queue
             connect(m, queue.o, stage.walker.i)
             queues.append(queue)
-        ready = Cat(queue.i.ready for queue in queues).all()
-        m.d.comb += heads.o.ready.eq(ready)
+        m.d.sync += heads.room.eq(Cat(queue.spacious for queue in queues).all())
         for queue in queues:
-            m.d.comb += [
-                queue.i.valid.eq(heads.o.valid & ready),
-                Value.cast(queue.i.payload).eq(heads.o.payload),
-            ]
+            m.d.comb += [queue.i.valid.eq(heads.o.valid), queue.i.payload.eq(heads.o.payload)]
         drain = stages[-1]
         m.d.comb += [
             intake.loaded.eq(table.loaded),
@@ -175,14 +172,13 @@ class RopeEngine(wiring.Component):
 
     def _beats(self, m, framer, gathered, sequencer, drain):
         """Beats come into the first head buffer; a token's verdict waits for its last beat out."""
-        place = framer.walker.place
         m.d.comb += [
             gathered.write_enable.eq(framer.write),
             gathered.write_words[0].eq(framer.words[0]),
             gathered.write_words[1].eq(framer.words[1]),
             gathered.write_exchanged.eq(framer.exchanged),
-            gathered.write_addresses[0].eq(place.address),
-            gathered.write_addresses[1].eq(place.address),
+            gathered.write_addresses[0].eq(framer.address),
+            gathered.write_addresses[1].eq(framer.address),
             # The buffer's write is registered.
             sequencer.arrived.eq(delayed(m, framer.write, 1, reset_less=False, name="arrived")),
             framer.consumed.eq(sequencer.issue),
@@ -191,7 +187,7 @@ class RopeEngine(wiring.Component):
         m.submodules.verdicts = verdicts = Queue(1, 2 * HEADS)
         m.d.comb += [
             verdicts.i.valid.eq(framer.judged),
-            Value.cast(verdicts.i.payload).eq(framer.bad),
+            verdicts.i.payload.eq(framer.bad),
             verdicts.o.ready.eq(drain.finished),
             drain.bad.eq(verdicts.o.payload),
         ]
@@ -202,8 +198,8 @@ class RopeEngine(wiring.Component):
         place = sequencer.place
         m.submodules.rotator = rotator = Rotator(p)
         m.d.comb += [
-            gathered.read_addresses[0].eq(place.first_address),
-            gathered.read_addresses[1].eq(place.second_address),
+            gathered.read_addresses[0].eq(sequencer.first_address),
+            gathered.read_addresses[1].eq(sequencer.second_address),
             gathered.read_exchanged.eq(sequencer.exchanged),
         ]
 
@@ -238,8 +234,8 @@ class RopeEngine(wiring.Component):
             rotated.write_words[0].eq(words[:width]),
             rotated.write_words[1].eq(words[width:]),
             rotated.write_exchanged.eq(waited(sequencer.exchanged, through)),
-            rotated.write_addresses[0].eq(waited(place.first_address, through)),
-            rotated.write_addresses[1].eq(waited(place.second_address, through)),
+            rotated.write_addresses[0].eq(waited(sequencer.first_address, through)),
+            rotated.write_addresses[1].eq(waited(sequencer.second_address, through)),
             drain.done.eq(waited(valid, 1, reset_less=False)),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

@@ -25,15 +25,15 @@ class Framer(wiring.Component):
     Ports
     -----
     i : stream of beats
-    write : Out
-        The beat of ``walker.place``, ``words``, is written in this clock.
+    write, address : Out
+        The beat's ``words`` are written in this clock.
     words : Out, two of ``lanes`` elements
     exchanged : Out
         The first word goes to bank 1.
     consumed : In
         For one clock: an operation has read a beat's worth.
     judged, bad : Out
-        For one clock, with a token's last beat: whether its framing was wrong.
+        For one clock, after a token's last beat: whether its framing was wrong.
     """
 
     def __init__(self, p: RopeParameters):
@@ -43,6 +43,7 @@ class Framer(wiring.Component):
             {
                 "i": In(stream.Signature(beat_layout(p))),
                 "write": Out(1),
+                "address": Out(range(buffer_depth(p))),
                 "words": Out(p.lanes * p.data_bits).array(2),
                 "exchanged": Out(1),
                 "consumed": In(1),
@@ -59,37 +60,39 @@ class Framer(wiring.Component):
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
         room = Signal(range(depth + 1), init=depth)
-        spacious = Signal(init=1)
-        m.d.sync += [room.eq(room - self.write + self.consumed), spacious.eq(room > 1)]
+        m.d.sync += room.eq(room - self.write + self.consumed)
 
-        padding, dropping, open_ = Signal(), Signal(), Signal()
+        # The walker is one beat ahead of the present one; `open_` says that it may be written.
+        valid, open_, move, last = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [move.eq(self.write | ~valid), walker.advance.eq(move)]
+        with m.If(move):
+            m.d.sync += [
+                valid.eq(walker.valid),
+                self.address.eq(walker.place.address),
+                self.exchanged.eq(
+                    walker.place.split & walker.place.second & ~walker.head.odd
+                ),
+                last.eq(walker.last),
+            ]
+        m.d.sync += open_.eq(Mux(move, walker.valid, 1) & (room > 1))
+
+        # A packet is fed beat by beat; a short one is then padded, of a long one the rest is dropped.
+        feeding, padding, dropping = Signal(init=1), Signal(), Signal()
+        given = self.i.payload
         m.d.comb += [
-            open_.eq(walker.valid & spacious),
-            self.i.ready.eq(dropping | (open_ & ~padding)),
-            self.write.eq(open_ & (padding | (self.i.valid & ~dropping))),
-            walker.advance.eq(self.write),
+            self.i.ready.eq(dropping | (open_ & feeding)),
+            self.write.eq(open_ & (padding | (feeding & self.i.valid))),
         ]
+        with m.If(self.write & feeding & (given.last != last)):
+            m.d.sync += [feeding.eq(0), padding.eq(given.last), dropping.eq(last)]
+        with m.If((self.write & padding & last) | (dropping & self.i.valid & given.last)):
+            m.d.sync += [feeding.eq(1), padding.eq(0), dropping.eq(0)]
 
-        late = walker.last & ~self.i.payload.last
-        with m.If(self.write):
-            with m.If(padding):
-                m.d.sync += padding.eq(~walker.last)
-            with m.Else():
-                m.d.sync += [
-                    padding.eq(self.i.payload.last & ~walker.last),
-                    dropping.eq(late),
-                ]
-        with m.If(dropping & self.i.valid & self.i.payload.last):
-            m.d.sync += dropping.eq(0)
-
-        beat = Mux(padding, 0, Value.cast(self.i.payload.data))
+        beat = Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))
         width = p.lanes * p.data_bits
-        place = walker.place
-        m.d.comb += [
-            self.words[0].eq(beat[:width]),
-            self.words[1].eq(beat[width:]),
-            self.exchanged.eq(place.split & place.second & ~walker.head.odd),
-            self.judged.eq(self.write & walker.last),
-            self.bad.eq(padding | late),
+        m.d.comb += [self.words[0].eq(beat[:width]), self.words[1].eq(beat[width:])]
+        m.d.sync += [
+            self.judged.eq(self.write & last),
+            self.bad.eq(padding | ~given.last),
         ]
         return m

@@ -7,24 +7,25 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import HEAD_BITS, REPEAT_BITS, geometry_layout, head_layout, token_layout
+from .layouts import HEAD_BITS, KINDS, REPEAT_BITS, geometry_layout, head_layout, token_layout
+from .streams import pulse_stream
 
 __all__ = ["Heads"]
 
-KINDS = 3  # query, key, value
-
 
 class Heads(wiring.Component):
-    """repeat × [n_q, n_k, n_v] heads of every token, and whether each rotates.
+    """repeat × [query, key, value heads] of every token, and whether each rotates.
 
-    Latency 3 clocks from a token to its first head, then one head a clock with no bubble between
-    tokens of two heads or more.
+    Latency 3 clocks from a token to its first head, then one head a clock while there is room, with
+    no bubble between tokens.
 
     Ports
     -----
     i : stream of tokens
     slot : Out, geometry : In
         Look-up of the token's geometry, combinational.
+    room : In
+        This head and the next two will be taken.
     o : stream of heads
     """
 
@@ -35,7 +36,8 @@ class Heads(wiring.Component):
                 "i": In(stream.Signature(token_layout(p))),
                 "slot": Out(range(p.slots)),
                 "geometry": In(geometry_layout(p)),
-                "o": Out(stream.Signature(head_layout(p))),
+                "room": In(1),
+                "o": Out(pulse_stream(head_layout(p))),
             }
         )
 
@@ -51,83 +53,84 @@ class Heads(wiring.Component):
             m.d.sync += [upcoming_valid.eq(self.i.valid), token.eq(self.i.payload)]
             m.d.sync += upcoming.eq(self.geometry)
 
-        # Heads of one kind after another; a kind without heads is skipped.
-        now, rotates, fresh = Signal.like(upcoming), Signal(), Signal()
-        slot = Signal.like(token.slot)
-        kind, left, repeats = Signal(KINDS), Signal(HEAD_BITS), Signal(REPEAT_BITS)
-        valid, kind_ends, final_repeat = Signal(), Signal(), Signal()
-
-        present, present_next = _present(now), _present(upcoming)
-        q_follows = kind[0] & present[1]
-        v_follows = (kind[0] & ~present[1] & present[2]) | (kind[1] & present[2])
-        group_ends, step, ends = Signal(), Signal(), Signal()
+        # Heads of one kind after another, group after group; a kind without heads is skipped.
+        now, valid, step = Signal.like(upcoming), Signal(), Signal()
+        kind, left, kind_ends = Signal(KINDS), Signal(HEAD_BITS), Signal()
+        repeats, repeat_ends = Signal(REPEAT_BITS), Signal()
+        first = _following(upcoming.present, Const(0, KINDS))
+        following = _following(now.present, kind)
+        group_ends, ends = Signal(), Signal()
         m.d.comb += [
-            group_ends.eq(kind_ends & ~(q_follows | v_follows)),
-            ends.eq(group_ends & final_repeat),
-            step.eq(valid & (~self.o.valid | self.o.ready)),
-            take.eq(~valid | (step & ends)),
+            group_ends.eq(kind_ends & (kind == _last(now.present))),
+            ends.eq(group_ends & repeat_ends),
+            step.eq(valid & self.room),
+            take.eq(~valid | (self.room & ends)),
         ]
-        kind_next = Mux(q_follows, 0b010, Mux(v_follows, 0b100, _first_kind(present)))
-        with m.If(step):
-            m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2)]
-            with m.If(kind_ends):
-                m.d.sync += [
-                    kind.eq(kind_next),
-                    left.eq(_of_kind(now, kind_next)),
-                    kind_ends.eq(_of_kind(now, kind_next) == 1),
-                ]
-            with m.If(group_ends):
-                m.d.sync += [repeats.eq(repeats - 1), final_repeat.eq(repeats == 2)]
         with m.If(take):
-            first = _first_kind(present_next)
             m.d.sync += [
                 valid.eq(upcoming_valid),
                 now.eq(upcoming),
-                slot.eq(token.slot),
-                rotates.eq(token.rotates & ~upcoming.empty),
                 kind.eq(first),
-                left.eq(_of_kind(upcoming, first)),
-                kind_ends.eq(_of_kind(upcoming, first) == 1),
+                left.eq(_of_kind(upcoming.counts, first)),
+                kind_ends.eq((upcoming.single & first).any()),
                 repeats.eq(upcoming.repeat),
-                final_repeat.eq(upcoming.repeat == 1),
+                repeat_ends.eq(~upcoming.repeats),
             ]
+        with m.Elif(step):
+            m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2)]
+            with m.If(kind_ends):
+                m.d.sync += [
+                    kind.eq(following),
+                    left.eq(_of_kind(now.counts, following)),
+                    kind_ends.eq((now.single & following).any()),
+                ]
+            with m.If(group_ends):
+                m.d.sync += [repeats.eq(repeats - 1), repeat_ends.eq(repeats == 2)]
 
-        # The head's description, in a register.
-        turns = Signal()
+        # The first head that turns is the first to use its token's row.
+        turns, slot = Signal(), Signal.like(token.slot)
+        rotates, fresh = Signal(), Signal()
         m.d.comb += turns.eq(rotates & (kind & now.rotated).any())
         with m.If(take):
-            m.d.sync += fresh.eq(token.new_row)
+            m.d.sync += [rotates.eq(token.rotates), fresh.eq(token.new_row), slot.eq(token.slot)]
         with m.Elif(step & turns):
             m.d.sync += fresh.eq(0)
+
         head = self.o.payload
-        with m.If(~self.o.valid | self.o.ready):
-            m.d.sync += [
-                self.o.valid.eq(valid),
-                head.slot.eq(slot),
-                head.turns.eq(turns),
-                head.fresh.eq(turns & fresh),
-                head.last.eq(ends),
-                head.start_is_first.eq(now.start == 0),
-                head.middle_is_first.eq(now.middle == 0),
-                head.final_is_first.eq(now.final == 0),
-                *(
-                    head[name].eq(now[name])
-                    for name in ("final", "start", "middle", "stop", "half", "odd", "half_split")
-                ),
-            ]
+        m.d.sync += [
+            self.o.valid.eq(step),
+            head.slot.eq(slot),
+            head.turns.eq(turns),
+            head.fresh.eq(turns & fresh),
+            head.last.eq(ends),
+            head.splits.eq(turns & now.half_split),
+            head.start_is_first.eq(turns & now.start_is_first),
+            head.middle_is_first.eq(turns & now.middle_is_first),
+            head.final_is_first.eq(now.final_is_first),
+            *(
+                head[name].eq(now[name])
+                for name in ("final", "start", "middle", "stop", "half", "odd", "half_split")
+            ),
+        ]
         return m
 
 
-def _present(geometry) -> Value:
-    """One bit a kind: whether a group has heads of it."""
-    return Cat(count != 0 for count in (geometry.q, geometry.k, geometry.v))
+def _last(present: Value) -> Value:
+    """The last kind that is present, one-hot."""
+    return Mux(present[2], 0b100, Mux(present[1], 0b010, 0b001))
 
 
-def _first_kind(present: Value) -> Value:
-    """The first kind present, one-hot."""
-    return Mux(present[0], 0b001, Mux(present[1], 0b010, 0b100))
+def _following(present: Value, kind: Value) -> Value:
+    """The kind after a one-hot ``kind`` that is present, one-hot; the first after none or the last."""
+    first = Mux(present[0], 0b001, Mux(present[1], 0b010, 0b100))
+    after_query = kind[0] & (present[1] | present[2])
+    return Mux(
+        after_query,
+        Mux(present[1], 0b010, 0b100),
+        Mux(kind[1] & present[2], 0b100, first),
+    )
 
 
-def _of_kind(geometry, kind: Value) -> Value:
-    """The number of heads of a one-hot kind in a group."""
-    return Mux(kind[0], geometry.q, Mux(kind[1], geometry.k, geometry.v))
+def _of_kind(values, kind: Value) -> Value:
+    """The one of three values that a one-hot ``kind`` selects."""
+    return Mux(kind[0], values[0], Mux(kind[1], values[1], values[2]))

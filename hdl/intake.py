@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import position_layout, token_layout
+from .layouts import job_layout, position_layout, token_layout
 
 __all__ = ["Intake"]
 
@@ -28,7 +28,9 @@ class Intake(wiring.Component):
     Ports
     -----
     i : stream of positions
-    o_token, o_job : stream of tokens, and of positions whose row is to be made; both must be ready
+    o_token, o_job : stream of tokens, and of rows to be made; both must be ready
+    job_slot : Out, final_pair : In
+        Look-up of a job's last pair, combinational.
     loaded, bypass : In, one bit a slot
     claimed, claimed_slot : In
         A load is to change this slot.
@@ -44,7 +46,9 @@ class Intake(wiring.Component):
             {
                 "i": In(stream.Signature(position_layout(p))),
                 "o_token": Out(stream.Signature(token_layout(p))),
-                "o_job": Out(stream.Signature(position_layout(p))),
+                "o_job": Out(stream.Signature(job_layout(p))),
+                "job_slot": Out(slot),
+                "final_pair": In(range(p.max_pairs)),
                 "loaded": In(p.slots),
                 "bypass": In(p.slots),
                 "claimed": In(1),
@@ -65,25 +69,30 @@ class Intake(wiring.Component):
             push.eq(held_valid & self.o_token.ready & self.o_job.ready),
         ]
         with m.If(~held_valid | push):
-            m.d.sync += [held_valid.eq(accepted), held.eq(self.i.payload)]
+            m.d.sync += held_valid.eq(accepted)
 
-        # A row is made once for all tokens in succession that need the same one.
-        last_row, last_valid = Signal.like(held), Signal()
+        # A token that repeats the position before it shares that token's row, unless the slot has been
+        # loaded between them.
+        shares, unchanged = Signal(), Signal()
+        with m.If(accepted):
+            same = Value.cast(self.i.payload) == Value.cast(held)
+            m.d.sync += [held.eq(self.i.payload), shares.eq(same & unchanged), unchanged.eq(1)]
+        with m.If(self.claimed & (self.claimed_slot == held.slot)):
+            m.d.sync += unchanged.eq(0)
         rotates, new_row = Signal(), Signal()
+        with m.If(accepted):
+            m.d.sync += rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1))
         m.d.comb += [
-            rotates.eq(~held.bypass & ~self.bypass.bit_select(held.slot, 1)),
-            new_row.eq(rotates & ~(last_valid & (Value.cast(held) == Value.cast(last_row)))),
+            new_row.eq(rotates & ~shares),
             self.o_token.valid.eq(push),
             self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),
             self.o_token.payload.new_row.eq(new_row),
             self.o_job.valid.eq(push & new_row),
-            self.o_job.payload.eq(held),
+            self.o_job.payload.position.eq(held),
+            self.o_job.payload.final.eq(self.final_pair),
+            self.job_slot.eq(held.slot),
         ]
-        with m.If(push & new_row):
-            m.d.sync += [last_row.eq(held), last_valid.eq(1)]
-        with m.If(self.claimed & (self.claimed_slot == last_row.slot)):
-            m.d.sync += last_valid.eq(0)
 
         # Counted from acceptance, a clock late.
         begins, begins_slot, ends, ends_slot = Signal(), Signal.like(slot), Signal(), Signal.like(slot)

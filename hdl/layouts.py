@@ -9,18 +9,21 @@ from ropeway.golden.parameters import RopeParameters
 
 __all__ = [
     "HEAD_BITS",
+    "KINDS",
     "REPEAT_BITS",
     "amplitude_layout",
     "beat_layout",
     "coefficient_layout",
     "geometry_layout",
     "head_layout",
+    "job_layout",
     "load_layout",
     "position_layout",
     "result_layout",
     "token_layout",
 ]
 
+KINDS = 3  # of heads: query, key, value
 HEAD_BITS = 9  # a group holds at most 511 heads
 REPEAT_BITS = 8
 
@@ -53,6 +56,11 @@ def position_layout(p: RopeParameters) -> data.StructLayout:
     )
 
 
+def job_layout(p: RopeParameters) -> data.StructLayout:
+    """A row to be made: a position, and the number of its slot's last pair."""
+    return data.StructLayout({"position": position_layout(p), "final": range(p.max_pairs)})
+
+
 def load_layout(p: RopeParameters) -> data.StructLayout:
     """A word of a phase table's image on its way to a slot."""
     return data.StructLayout({"word": 32, "slot": range(p.slots), "last": 1})
@@ -74,20 +82,30 @@ def _block_fields(p: RopeParameters) -> dict:
     return dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1}
 
 
+def _first_fields() -> dict:
+    """Whether these beats are a head's first; of a head that does not turn, only ``final`` may be."""
+    return {"start_is_first": 1, "middle_is_first": 1, "final_is_first": 1}
+
+
 def geometry_layout(p: RopeParameters) -> data.StructLayout:
-    """A slot's head shape, and its pattern: ``repeat`` × [``q``, ``k``, ``v`` heads]."""
-    pattern = {"q": HEAD_BITS, "k": HEAD_BITS, "v": HEAD_BITS, "repeat": REPEAT_BITS}
-    return data.StructLayout(_block_fields(p) | {"empty": 1, "rotated": 3} | pattern)
+    """A slot's head shape, and its pattern: ``repeat`` × [query, key, value heads].
+
+    Of each kind: its heads in a group, whether there are any, just one, and whether they rotate.
+    ``repeats``: more than once.
+    """
+    counts = data.ArrayLayout(HEAD_BITS, KINDS)
+    pattern = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
+    repeat = {"repeat": REPEAT_BITS, "repeats": 1}
+    return data.StructLayout(_block_fields(p) | _first_fields() | pattern | repeat)
 
 
 def head_layout(p: RopeParameters) -> data.StructLayout:
-    """One head: its shape, whether it ``turns``, and its place in its token.
+    """One head: its shape, whether it ``turns`` and in ``split`` pairs, and its place in its token.
 
     ``fresh`` marks the first to use a row of its token's own; ``last`` the token's last.
     """
-    place = {"turns": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
-    first = {"start_is_first": 1, "middle_is_first": 1, "final_is_first": 1}
-    return data.StructLayout(_block_fields(p) | first | place)
+    place = {"turns": 1, "splits": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
+    return data.StructLayout(_block_fields(p) | _first_fields() | place)
 
 
 def amplitude_layout() -> data.StructLayout:

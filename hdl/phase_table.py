@@ -12,6 +12,7 @@ from ropeway.golden.table import HEADER_WORDS, INCREMENT_BITS, MAGIC, SCHEME_ROP
 
 from .layouts import (
     HEAD_BITS,
+    KINDS,
     REPEAT_BITS,
     amplitude_layout,
     geometry_layout,
@@ -50,7 +51,7 @@ class PhaseTable(wiring.Component):
     token_slot : In, geometry : Out
         A slot's head shape and pattern, combinational.
     job_slot : In, final_pair : Out
-        The number of a slot's last pair, combinational.
+        The number of a slot's last pair, combinational; only where there is one.
     amplitude_slot : In, amplitude : Out
         A slot's amplitude, combinational.
     pair_slot, pair_number : In, pair : Out
@@ -98,12 +99,18 @@ class PhaseTable(wiring.Component):
         first, ends, wrong, whole = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [first.eq(arriving & (index == 0)), ends.eq(arriving & load.last)]
         with m.If(arriving):
-            # An image that is too long stops the count where it can do no harm.
-            m.d.sync += index.eq(Mux(index == expected + 1, index, index + 1))
+            m.d.sync += index.eq(index + 1)
             with m.If(first):
-                m.d.sync += wrong.eq(load.word != (VERSION | SCHEME_ROPE << 8 | MAGIC << 16))
+                m.d.sync += wrong.eq(0)
+            with m.Elif(index.all()):
+                m.d.sync += wrong.eq(1)  # so long that the count begins again
             with m.If(load.last):
                 m.d.sync += [index.eq(0), whole.eq(index == expected)]
+
+        strange = Signal()
+        m.d.sync += strange.eq(load.word != (VERSION | SCHEME_ROPE << 8 | MAGIC << 16))
+        with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange):
+            m.d.sync += wrong.eq(1)
 
         # The slot closes at the first word. When all positions accepted until then have been counted,
         # a busy slot opens again and the load is refused.
@@ -121,7 +128,8 @@ class PhaseTable(wiring.Component):
 
         # After the last word, as long again: the header has settled, and a short load been refused.
         settling = Signal(COUNTED + 2)
-        judged, good, store = Signal(), Signal(), Signal()
+        judged, good, store, served = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += served.eq(self._served(header))
         m.d.sync += [
             settling.eq(Cat(ends, settling)),
             store.eq(judged & good),
@@ -130,7 +138,7 @@ class PhaseTable(wiring.Component):
         ]
         m.d.comb += [
             judged.eq(settling[-1]),
-            good.eq(whole & ~wrong & ~refusing & self._served(header)),
+            good.eq(whole & ~wrong & ~refusing & served),
             self.i_load.ready.eq(~(ends | settling.any() | store)),
         ]
 
@@ -164,10 +172,9 @@ class PhaseTable(wiring.Component):
                     "amplitude": amplitude_layout(),
                     "head_dim": bits_for(p.max_head_dim),
                     "head_dim_high": 1,
-                    "q": HEAD_BITS,
-                    "k": HEAD_BITS,
-                    "v": HEAD_BITS,
+                    "counts": data.ArrayLayout(HEAD_BITS, KINDS),
                     "repeat": REPEAT_BITS,
+                    "present": KINDS,
                     "rotates": 1,
                 }
             )
@@ -190,12 +197,15 @@ class PhaseTable(wiring.Component):
                 with m.Case(4):
                     keep("head_dim", 0)
                 with m.Case(6):
-                    for field, start in (("q", 0), ("k", 10), ("v", 20)):
-                        m.d.sync += header[field].eq(word[start : start + HEAD_BITS])
+                    for kind in range(KINDS):
+                        m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
                 with m.Case(7):
                     m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
-        present = Cat(header.q != 0, header.k != 0, header.v != 0)
-        m.d.comb += header.rotates.eq((present & header.rotated).any() & (header.pairs != 0))
+        present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
+        m.d.sync += [
+            header.present.eq(present),
+            header.rotates.eq((header.present & header.rotated).any() & (header.pairs != 0)),
+        ]
         return header
 
     def _served(self, header) -> Value:
@@ -211,7 +221,7 @@ class PhaseTable(wiring.Component):
             & (header.head_dim != 0)
             & (header.head_dim <= p.max_head_dim)
             & (rotary <= header.head_dim)
-            & Cat(header.q, header.k, header.v).any()
+            & header.present.any()
             & (header.repeat != 0)
         )
 
@@ -228,10 +238,16 @@ class PhaseTable(wiring.Component):
             geometry.stop.eq(start + block),
             geometry.half.eq(block >> 1),
             geometry.odd.eq(block[0]),
-            geometry.empty.eq(block == 0),
             geometry.half_split.eq(header.half_split),
+            geometry.start_is_first.eq(start == 0),
+            geometry.middle_is_first.eq((start == 0) & (block >> 1 == 0)),
+            geometry.final_is_first.eq((header.head_dim >> beat) == 1),
             geometry.rotated.eq(header.rotated),
-            *(geometry[f].eq(header[f]) for f in ("q", "k", "v", "repeat")),
+            geometry.counts.eq(header.counts),
+            geometry.present.eq(header.present),
+            *(geometry.single[kind].eq(header.counts[kind] == 1) for kind in range(KINDS)),
+            geometry.repeat.eq(header.repeat),
+            geometry.repeats.eq(header.repeat != 1),
         ]
         final_pair = Signal(range(p.max_pairs))
         m.d.comb += final_pair.eq(header.pairs - 1)

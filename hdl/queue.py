@@ -12,18 +12,22 @@ __all__ = ["Queue"]
 
 
 class Queue(wiring.Component):
-    """``depth`` items in distributed RAM and one more in the output register.
+    """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
 
-    Latency 2 clocks; one item a clock. ``i.ready``, ``o.valid`` and ``o.payload`` are registers.
+    Latency 2 clocks; one item every 2 clocks, or every clock with ``full_rate``, whose output register
+    is filled in the clock it is emptied. ``i.ready``, ``o.valid`` and ``o.payload`` are registers. At
+    least ``depth`` − 2 items are taken while none is given.
 
     Parameters
     ----------
     shape : of an item
-    depth : a power of two, at least 4
+    depth : a power of two, at least 8
 
     Ports
     -----
     i, o : streams
+    spacious : Out
+        Three more than ``i.ready`` promises still fit; for producers that look ahead.
     """
 
     i: stream.Interface
@@ -31,39 +35,52 @@ class Queue(wiring.Component):
 
     latency = 2
 
-    def __init__(self, shape: ShapeLike, depth: int):
-        self._depth = depth
+    def __init__(self, shape: ShapeLike, depth: int, *, full_rate: bool = False):
+        self._depth, self._full_rate = depth, full_rate
         self._address_bits = exact_log2(depth)
-        super().__init__({"i": In(stream.Signature(shape)), "o": Out(stream.Signature(shape))})
+        super().__init__(
+            {
+                "i": In(stream.Signature(shape)),
+                "o": Out(stream.Signature(shape)),
+                "spacious": Out(1),
+            }
+        )
+
+    @property
+    def interval(self) -> int:
+        """Clocks an item."""
+        return 1 if self._full_rate else 2
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         payload_in, payload_out = Value.cast(self.i.payload), Value.cast(self.o.payload)
         m.submodules.items = items = Memory(shape=len(payload_in), depth=self._depth, init=[])
         write, read = items.write_port(), items.read_port(domain="comb")
-        head, tail = Signal(self._address_bits), Signal(self._address_bits)
-        level = Signal(range(self._depth + 1))
+        head, tail, kept = (Signal(self._address_bits, name=n) for n in ("head", "tail", "kept"))
+        head_next, tail_next = (
+            Signal(self._address_bits, init=1, name=n) for n in ("head_next", "tail_next")
+        )
 
         push, pop, filled = Signal(), Signal(), Signal()
         m.d.comb += [
             push.eq(self.i.valid & self.i.ready),
-            pop.eq(filled & (~self.o.valid | self.o.ready)),
+            pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
             write.en.eq(push),
             write.addr.eq(tail),
             write.data.eq(payload_in),
             read.addr.eq(head),
+            kept.eq(tail - head),
         ]
         m.d.sync += [
-            tail.eq(tail + push),
-            head.eq(head + pop),
-            level.eq(level + push - pop),
-            # Exact, or deadlock: the last item has to come out.
-            filled.eq(push | (level > 1) | ((level == 1) & ~pop)),
-            # Two clocks of pushes must fit.
-            self.i.ready.eq(level < self._depth - 1),
+            filled.eq(push | Mux(pop, head_next != tail, filled)),
+            # What is pushed in this clock and the next still fits.
+            self.i.ready.eq(~kept[1:].all()),
+            self.spacious.eq(~kept[2:].all()),
         ]
-        with m.If(~self.o.valid | self.o.ready):
-            m.d.sync += self.o.valid.eq(filled)
+        with m.If(push):
+            m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]
         with m.If(pop):
+            m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
             m.d.sync += payload_out.eq(read.data)
+        m.d.sync += self.o.valid.eq(pop | (self.o.valid & ~self.o.ready))
         return m

@@ -101,14 +101,15 @@ class Lane(wiring.Component):
             y.eq(add_or_subtract(k, difference_u, negative, bits)),
         ]
 
-        # Half up: the bit below the fraction's end is the carry.
-        end, scale = self._p.fraction_bits, self._scale(m)
+        # Half up, at the bit where halved coefficients' fraction ends: for them the bit below carries,
+        # for others always, and one more bit is dropped afterwards.
+        end, scale = self._p.fraction_bits - 1, self._scale(m)
+        halved = delayed(m, scale, 1, name="halved")
         rounded = []
         for name, value in (("x", x), ("y", y)):
             result = Signal(signed(self._p.data_bits + 3), reset_less=True, name=f"{name}_rounded")
-            whole = Mux(scale, value >> end - 1, value >> end)
-            m.d.sync += result.eq(whole + Mux(scale, value[end - 2], value[end - 1]))
-            rounded.append(result)
+            m.d.sync += result.eq((value >> end) + (~scale | value[end - 1]))
+            rounded.append(Mux(halved, result, result >> 1))
         return tuple(rounded)
 
     def _four(self, m) -> tuple[Value, ...]:

@@ -8,7 +8,8 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .amplitude import Amplitude
-from .layouts import amplitude_layout, coefficient_layout, position_layout
+from .fixed import negated_if
+from .layouts import amplitude_layout, coefficient_layout, job_layout
 from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
 from .primitives import Ram
@@ -26,12 +27,10 @@ class RowGenerator(wiring.Component):
 
     Ports
     -----
-    i : stream of positions
+    i : stream of jobs
     o : stream of {coefficients, last}
     released : In
         For one clock: a row is done with.
-    job_slot : Out, final_pair : In
-        Look-up of the job's last pair, combinational.
     pair_slot, pair_number : Out, pair : In
         Look-up of a pair, 2 clocks.
     amplitude_slot : Out, amplitude : In
@@ -44,11 +43,9 @@ class RowGenerator(wiring.Component):
         result = data.StructLayout({"coefficients": coefficient_layout(p), "last": 1})
         super().__init__(
             {
-                "i": In(stream.Signature(position_layout(p))),
+                "i": In(stream.Signature(job_layout(p))),
                 "o": Out(pulse_stream(result)),
                 "released": In(1),
-                "job_slot": Out(slot),
-                "final_pair": In(range(p.max_pairs)),
                 "pair_slot": Out(slot),
                 "pair_number": Out(range(p.max_pairs)),
                 "pair": In(pair_layout(p)),
@@ -122,24 +119,33 @@ class RowGenerator(wiring.Component):
             with m.If(active):
                 m.d.sync += wait.eq(Mux(tick, self.interval - 1, wait - 1))
 
-        ends, begins = Signal(), Signal()
+        # `pair_next` is ahead of the pair, so that the last one is known when it comes.
+        job = self.i.payload
+        ends, begins, pair_next = Signal(), Signal(), Signal(range(p.max_pairs + 1))
         m.d.comb += [
-            tag.last.eq(pair == final),
             ends.eq(tick & tag.last),
             self.i.ready.eq((free != 0) & (~active | ends)),
             begins.eq(self.i.valid & self.i.ready),
-            self.job_slot.eq(self.i.payload.slot),
         ]
         m.d.sync += free.eq(free - begins + self.released)
         with m.If(active & tick):
-            m.d.sync += pair.eq(pair + 1)
-        with m.If(begins | (active & ends)):
-            m.d.sync += [active.eq(begins), pair.eq(0), final.eq(self.final_pair)]
-            m.d.sync += [tag.slot.eq(self.i.payload.slot), tag.pure.eq(self.i.payload.pure)]
+            m.d.sync += [pair.eq(pair_next), pair_next.eq(pair_next + 1)]
+            m.d.sync += tag.last.eq(pair_next == final)
+        with m.If(~active | ends):
+            m.d.sync += [
+                active.eq(begins),
+                pair.eq(0),
+                pair_next.eq(1),
+                final.eq(job.final),
+                tag.last.eq(job.final == 0),
+                tag.slot.eq(job.position.slot),
+                tag.pure.eq(job.position.pure),
+            ]
             for axis, operand in enumerate(operands):
-                conjugate = self.i.payload.conjugate.replicate(len(operand)).as_signed()
-                given = self.i.payload.position[axis]
-                m.d.sync += operand.eq((given ^ conjugate) + self.i.payload.conjugate)
+                given = job.position.position[axis]
+                m.d.sync += operand.eq(
+                    negated_if(given, job.position.conjugate, len(operand))
+                )
 
         m.d.comb += [self.pair_slot.eq(tag.slot), self.pair_number.eq(pair)]
         valid = delayed(m, active & tick, Ram.latency, reset_less=False, name="valid")

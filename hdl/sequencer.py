@@ -30,8 +30,8 @@ class Sequencer(wiring.Component):
     place : Out
     row : Out
         The row it uses.
-    exchanged : Out
-        Its first word is in bank 1.
+    first_address, second_address, exchanged : Out
+        Where its words are; ``exchanged``: the first is in bank 1.
     arrived, written, drained : In
         For one clock each: a beat is in the buffer, a row entry is whole, a beat has left.
     row_released : Out
@@ -41,11 +41,14 @@ class Sequencer(wiring.Component):
     def __init__(self, p: RopeParameters):
         self._p = p
         self.walker = Walker(p)
+        address = range(buffer_depth(p))
         super().__init__(
             {
                 "issue": Out(1),
                 "place": Out(place_layout(p)),
                 "row": Out(range(p.rows), init=p.rows - 1),
+                "first_address": Out(address),
+                "second_address": Out(address),
                 "exchanged": Out(1),
                 "arrived": In(1),
                 "written": In(1),
@@ -61,22 +64,36 @@ class Sequencer(wiring.Component):
         upcoming, head = walker.place, walker.head
 
         # The walker is one operation ahead of the present one.
-        valid, move, fresh = Signal(), Signal(), Signal()
+        valid, move = Signal(), Signal()
         m.d.comb += [move.eq(self.issue | ~valid), walker.advance.eq(move)]
         with m.If(move):
             m.d.sync += [
                 valid.eq(walker.valid),
                 self.place.eq(upcoming),
                 self.exchanged.eq(upcoming.split & upcoming.entry[0]),
-                fresh.eq(head.fresh & upcoming.turns),
+                self.first_address.eq(upcoming.address),
+                self.second_address.eq(upcoming.address),
             ]
+            # Words g and n + g of a half-split block.
+            with m.If(upcoming.split & upcoming.opens):
+                m.d.sync += self.second_address.eq(upcoming.address + head.half)
+            with m.Elif(upcoming.split):
+                m.d.sync += [
+                    self.first_address.eq(self.first_address + ~upcoming.entry[0]),
+                    self.second_address.eq(self.second_address + ~upcoming.level),
+                ]
 
-        enough = self._beats(m, upcoming, head, move & walker.valid)
-        written = self._entries(m, fresh, move, head.fresh & upcoming.turns)
+        loads = move & walker.valid
+        enough = self._beats(m, upcoming, head, move, loads)
+        written = self._entries(m, loads, head.fresh & upcoming.turns, move)
         depth = buffer_depth(p) - p.max_head_beats
         room = Signal(range(depth + 1), init=depth)
-        m.d.sync += room.eq(room - self.issue + self.drained)
-        m.d.sync += self.issue.eq(Mux(move, walker.valid, 1) & enough & written & (room > 1))
+        spacious = Signal()
+        m.d.sync += [
+            room.eq(room - self.issue + self.drained),
+            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+            self.issue.eq(Mux(move, walker.valid, 1) & enough & written & spacious),
+        ]
 
         # A row is kept for tokens that share it, until a head with a fresh one begins.
         begins, held = Signal(), Signal()
@@ -86,7 +103,7 @@ class Sequencer(wiring.Component):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
         return m
 
-    def _beats(self, m, upcoming, head, loads: Value) -> Value:
+    def _beats(self, m, upcoming, head, move: Value, loads: Value) -> Value:
         """Whether the next clock's operation has its beats.
 
         ``spare`` counts beats arrived beyond those that operations so far, the present one included,
@@ -94,24 +111,29 @@ class Sequencer(wiring.Component):
         them at once, then every other time one more.
         """
         width = bits_for(buffer_depth(self._p)) + 1
-        spare, take, after = Signal(signed(width)), Signal(signed(width)), Signal(signed(width))
-        with m.If(~loads):
-            m.d.comb += take.eq(0)
-        with m.Elif(~upcoming.split):
+        spare, take = Signal(signed(width)), Signal(signed(width))
+        with m.If(~upcoming.split):
             m.d.comb += take.eq(-1)
         with m.Elif(upcoming.opens):
             m.d.comb += take.eq(~Cat(head.half, C(0, 1)).as_signed())  # −(half + 1)
         with m.Else():
-            m.d.comb += take.eq((~(head.odd ^ upcoming.entry[0])).as_signed())
-        m.d.comb += after.eq(add_with_carry(spare, take, self.arrived, width))
-        m.d.sync += spare.eq(after)
-        return ~after[-1]
+            m.d.comb += take.eq((~upcoming.level).as_signed())
+        stays, goes = Signal(signed(width)), Signal(signed(width))
+        m.d.comb += [
+            stays.eq(spare + self.arrived),
+            goes.eq(add_with_carry(spare, take, self.arrived, width)),
+        ]
+        m.d.sync += spare.eq(Mux(loads, goes, stays))
+        return Mux(move, ~goes[-1], ~stays[-1])
 
-    def _entries(self, m, fresh, move: Value, fresh_next: Value) -> Value:
-        """Whether the next clock's operation has its row entry, where it is the first to use it."""
-        p = self._p
-        entries = Signal(range(p.rows * p.max_head_beats + 1))
-        used = self.issue & fresh
-        m.d.sync += entries.eq(entries + self.written - used)
-        some = self.written | (entries > 1) | ((entries == 1) & ~used)
-        return some | ~Mux(move, fresh_next, fresh)
+    def _entries(self, m, loads: Value, fresh: Value, move: Value) -> Value:
+        """Whether the next clock's operation has its row entry, where it is the first to use it.
+
+        ``spare`` counts entries written beyond those that operations so far, the present one included,
+        use for the first time.
+        """
+        width = bits_for(self._p.rows * self._p.max_head_beats) + 1
+        spare, stays, goes = (Signal(signed(width), name=f"entries_{n}") for n in range(3))
+        m.d.comb += [stays.eq(spare + self.written), goes.eq(spare + Mux(self.written, 0, -1))]
+        m.d.sync += spare.eq(Mux(loads & fresh, goes, stays))
+        return ~Mux(move, fresh & goes[-1], stays[-1])

@@ -30,16 +30,14 @@ def place_layout(p: RopeParameters) -> data.StructLayout:
     return data.StructLayout(
         {
             "address": address,  # in the buffer, natural order
-            "first_address": address,  # of the pair operation's words
-            "second_address": address,
             "begins_head": 1,
-            "ends_head": 1,
             "turns": 1,  # within the rotary block of a rotated head
             "split": 1,  # and its pairs are half-split
             "opens": 1,  # the block's first beat
             "middle": 1,  # the beat where its second half begins
             "second": 1,  # at or after that
             "entry": range(p.max_head_beats),  # count within the block
+            "level": 1,  # the operation needs no beat that the one before did not
         }
     )
 
@@ -82,64 +80,53 @@ class Walker(wiring.Component):
         address_next = Signal.like(place.address)
 
         # The next beat: the same head's, or the next head's first.
-        take, step = Signal(), Signal()
+        take, step, starts = Signal(), Signal(), Signal(init=1)
         m.d.comb += [
-            take.eq(~self.valid | (self.advance & place.ends_head)),
-            step.eq(take | self.advance),
+            step.eq(~self.valid | self.advance),
+            take.eq(step & starts),
             self.i.ready.eq(take),
-            self.last.eq(place.ends_head & head.last),
+            self.last.eq(starts & head.last),
         ]
-        begins, turns, split, opens, middle, second, ends = (
+        turns, split, opens, middle, second, ends = (
             Signal(name=f"next_{name}")
-            for name in ("begins", "turns", "split", "opens", "middle", "second", "ends")
+            for name in ("turns", "split", "opens", "middle", "second", "ends")
         )
-        starts = Signal()
-        m.d.comb += [starts.eq(~self.valid | place.ends_head), begins.eq(starts)]
+        stops = beat_next == head.stop
         with m.If(starts):
             m.d.comb += [
-                opens.eq(upcoming.turns & upcoming.start_is_first),
+                opens.eq(upcoming.start_is_first),
                 turns.eq(opens),
-                split.eq(opens & upcoming.half_split),
-                middle.eq(opens & upcoming.middle_is_first),
+                split.eq(upcoming.start_is_first & upcoming.splits),
+                middle.eq(upcoming.middle_is_first),
                 second.eq(middle),
-                ends.eq(upcoming.final_is_first),
+                ends.eq(~self.i.valid | upcoming.final_is_first),
             ]
         with m.Else():
             m.d.comb += [
                 opens.eq(head.turns & (beat_next == head.start)),
-                turns.eq(opens | (place.turns & (beat_next != head.stop))),
-                split.eq(turns & head.half_split),
+                turns.eq(opens | (place.turns & ~stops)),
+                split.eq(Mux(opens, head.splits, place.split & ~stops)),
                 middle.eq(head.turns & (beat_next == head.middle)),
-                second.eq(turns & (middle | place.second)),
+                second.eq(middle | (place.second & ~stops)),
                 ends.eq(beat_next == head.final),
             ]
 
         with m.If(step):
             m.d.sync += [
-                place.begins_head.eq(begins),
+                place.begins_head.eq(starts),
+                starts.eq(ends),
                 place.turns.eq(turns),
                 place.split.eq(split),
                 place.opens.eq(opens),
                 place.middle.eq(middle),
                 place.second.eq(second),
-                place.ends_head.eq(ends),
                 place.entry.eq(Mux(opens, 0, place.entry + 1)),
+                place.level.eq(Mux(opens, 0, Mux(place.opens, ~head.odd, ~place.level))),
                 beat_next.eq(Mux(starts, 1, beat_next + 1)),
                 place.address.eq(address_next),
-                place.first_address.eq(address_next),
-                place.second_address.eq(address_next),
             ]
-            with m.If(split & opens):
-                half = Mux(starts, upcoming.half, head.half)
-                m.d.sync += place.second_address.eq(address_next + half)
-            with m.Elif(split):
-                odd_entry = place.entry[0]
-                m.d.sync += [
-                    place.first_address.eq(place.first_address + odd_entry),
-                    place.second_address.eq(place.second_address + (odd_entry ^ head.odd)),
-                ]
         with m.If(take):
             m.d.sync += [self.valid.eq(self.i.valid), head.eq(upcoming)]
-        with m.If(Mux(take, self.i.valid, self.advance)):
+        with m.If(step & (~starts | self.i.valid)):
             m.d.sync += address_next.eq(address_next + 1)
         return m

@@ -18,7 +18,7 @@ def cos_sin(
     attention_factor: float = 1.0,
     axes: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """cos and sin of position · inv_freq times the amplitude, float64 [tokens, pairs].
+    """Cos and sin of position · inv_freq times the amplitude, float64 [tokens, pairs].
 
     ``inv_freq`` in radians a position, [pairs]; ``positions`` [tokens] or, with ``axes`` naming each
     pair's column, [tokens, axes]. Source: Su et al., RoFormer, equation 15; the amplitude is YaRN's.

@@ -54,12 +54,14 @@ class RopeParameters:
             object.__setattr__(self, "multipliers", 3 if self.three_multipliers_fit else 4)
         require("multipliers", self.multipliers in (3, 4), "must be 3 or 4")
         if self.multipliers == 3 and not self.three_multipliers_fit:
-            raise InputError("multipliers", 3, "needs data of at most 16 bits and 18-bit coefficients")
+            raise InputError(
+                "multipliers", 3, "needs data of at most 16 bits and 18-bit coefficients"
+            )
         require("slots", self.slots in (2, 4, 8, 16), "must be 2, 4, 8 or 16")
         require("position_bits", 8 <= self.position_bits <= 32, "must be from 8 to 32")
         require("axes", 1 <= self.axes <= 4, "must be from 1 to 4")
         require("rows", self.rows in (2, 4, 8), "must be 2, 4 or 8")
-        require("tokens", self.tokens in (4, 8, 16, 32), "must be 4, 8, 16 or 32")
+        require("tokens", self.tokens in (16, 32), "must be 16 or 32")
         holds = self.max_head_dim % self.beat_elements == 0 and 2 <= self.max_head_dim <= 4096
         require("max_head_dim", holds, f"must be a multiple of {self.beat_elements}, at most 4096")
 

@@ -30,7 +30,14 @@ import numpy as np
 from .errors import InputError
 from .fingerprint import fingerprint
 
-__all__ = ["HEADER_WORDS", "INCREMENT_BITS", "HeadPattern", "Pairing", "PhaseTable", "amplitude_code"]
+__all__ = [
+    "HEADER_WORDS",
+    "INCREMENT_BITS",
+    "HeadPattern",
+    "Pairing",
+    "PhaseTable",
+    "amplitude_code",
+]
 
 INCREMENT_BITS = 48
 AMPLITUDE_BITS = 18
@@ -200,7 +207,7 @@ class PhaseTable:
         pairs = size & 0xFFFF
         if len(words) != HEADER_WORDS + 2 * pairs:
             raise InputError("image", len(words), f"must be {HEADER_WORDS + 2 * pairs} words")
-        heads = [counts >> shift & 0x3FF for shift in (0, 10, 20)]
+        heads = counts & 0x3FF, counts >> 10 & 0x3FF, counts >> 20
         q, k, v = (bool(flags >> bit & 1) for bit in (1, 2, 3))
         low, high = words[HEADER_WORDS::2].tolist(), words[HEADER_WORDS + 1 :: 2].tolist()
         code = amplitude & (1 << AMPLITUDE_BITS) - 1
@@ -219,5 +226,7 @@ class PhaseTable:
         unknown = np.flatnonzero(table.image() != words)
         if len(unknown):
             at = int(unknown[0])
-            raise InputError(f"image[{at}]", f"0x{int(words[at]):08x}", "sets bits that mean nothing")
+            raise InputError(
+                f"image[{at}]", f"0x{int(words[at]):08x}", "sets bits that mean nothing"
+            )
         return table

@@ -2,16 +2,16 @@
 """Reads results back in natural order and hands them out under back-pressure."""
 
 from amaranth import *
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_with_carry
 from .head_buffer import HeadBuffer
 from .layouts import result_layout
+from .ledger import Ledger
 from .queue import Queue
+from .skid import Skid
 from .streams import connect, delayed
 from .walker import Walker, buffer_depth
 
@@ -58,68 +58,90 @@ class Drain(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
-        m.submodules.walker = walker = self.walker
         m.submodules.queue = queue = Queue(result_layout(p), QUEUE, full_rate=True)
 
-        # The walker is one beat ahead of the present one.
-        upcoming, head = walker.place, walker.head
-        valid, move, exchanged, last = Signal(), Signal(), Signal(), Signal()
-        m.d.comb += [move.eq(self.read | ~valid), walker.advance.eq(move)]
-        with m.If(move):
-            m.d.sync += [
-                valid.eq(walker.valid),
-                self.address.eq(upcoming.address),
-                exchanged.eq(upcoming.split & upcoming.second & ~head.odd),
-                last.eq(walker.last),
-                self.finished_slot.eq(head.slot),
-            ]
-        loads = move & walker.valid
-        enough = self._operations(m, upcoming, head, move, loads)
-        room, spacious = Signal(range(QUEUE - 1), init=QUEUE - 2), Signal()
-        taken = self.o.valid & self.o.ready
-        m.d.sync += [
-            room.eq(room - self.read + taken),
-            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
-            self.read.eq(Mux(move, walker.valid, 1) & enough & spacious),
+        steps = self._steps(m)
+        step = steps.o.payload
+
+        # A beat is read when the operations it needs are done and the queue has room.
+        m.submodules.operations = operations = Ledger(buffer_depth(p))
+        valid, go, moves, present = Signal(), Signal(), Signal(), Signal(step.shape())
+        m.d.comb += [
+            moves.eq(self.read | ~valid),
+            steps.o.ready.eq(moves),
+            operations.loads.eq(moves & steps.o.valid),
+            operations.take.eq(step.take),
+            operations.gain.eq(self.done),
         ]
-        m.d.comb += self.finished.eq(self.read & last)
+        with m.If(moves):
+            m.d.sync += [
+                valid.eq(steps.o.valid),
+                go.eq(steps.o.valid & operations.enough),
+                present.eq(step),
+            ]
+        with m.Else():
+            m.d.sync += go.eq(operations.enough)
+        room, spacious = Signal(range(QUEUE - 2), init=QUEUE - 3), Signal()
+        m.d.sync += [
+            room.eq(room - self.read + (self.o.valid & self.o.ready)),
+            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+        ]
+        m.d.comb += [
+            self.read.eq(go & spacious),
+            self.address.eq(present.address),
+            self.finished.eq(self.read & present.last),
+            self.finished_slot.eq(present.slot),
+        ]
 
         # The beat comes back in bank order.
         def waited(value, *, reset_less=True):
             return delayed(m, value, HeadBuffer.latency, reset_less=reset_less, name="waited")
 
-        swap = waited(exchanged)
+        exchanged = waited(present.exchanged)
         item, arriving = queue.i.payload, Signal()
         m.d.sync += [
             arriving.eq(waited(self.read, reset_less=False)),
             Value.cast(item.data).eq(
-                Mux(swap, Cat(self.words[1], self.words[0]), Cat(*self.words))
+                Mux(exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
             ),
-            item.last.eq(waited(last)),
-            item.error.eq(waited(last & self.bad)),
+            item.last.eq(waited(present.last)),
+            item.error.eq(waited(present.last & self.bad)),
         ]
         m.d.comb += queue.i.valid.eq(arriving)
         connect(m, queue.o, wiring.flipped(self.o))
         return m
 
-    def _operations(self, m, upcoming, head, move: Value, loads: Value) -> Value:
-        """Whether the next clock's beat has its operations.
+    def _steps(self, m) -> Skid:
+        """The walker's beats, and the operations that each needs beyond the one before.
 
-        ``spare`` counts operations done beyond those that beats so far need. The words of a half-split
-        block's first half come one an operation, and with them the second half is done.
+        The words of a half-split block's first half come one an operation, and with them the second
+        half is done.
         """
-        width = bits_for(buffer_depth(self._p)) + 1
-        spare, take = Signal(signed(width)), Signal(signed(width))
-        with m.If(~upcoming.split):
-            m.d.comb += take.eq(-1)
-        with m.Elif(~upcoming.second):
-            m.d.comb += take.eq(-2)
-        with m.Else():
-            m.d.comb += take.eq((upcoming.middle & head.odd).as_signed())
-        stays, goes = Signal(signed(width)), Signal(signed(width))
+        m.submodules.walker = walker = self.walker
+        place, head = walker.place, walker.head
+        layout = data.StructLayout(
+            {
+                "address": place.address.shape(),
+                "exchanged": 1,
+                "last": 1,
+                "slot": head.slot.shape(),
+                "take": signed(2),
+            }
+        )
+        m.submodules.steps = steps = Skid(layout)
+        step = steps.i.payload
         m.d.comb += [
-            stays.eq(spare + self.done),
-            goes.eq(add_with_carry(spare, take, self.done, width)),
+            walker.advance.eq(steps.i.ready),
+            steps.i.valid.eq(walker.valid),
+            step.address.eq(place.address),
+            step.exchanged.eq(place.split & place.second & ~head.odd),
+            step.last.eq(walker.last),
+            step.slot.eq(head.slot),
         ]
-        m.d.sync += spare.eq(Mux(loads, goes, stays))
-        return Mux(move, ~goes[-1], ~stays[-1])
+        with m.If(~place.split):
+            m.d.comb += step.take.eq(-1)
+        with m.Elif(~place.second):
+            m.d.comb += step.take.eq(-2)
+        with m.Else():
+            m.d.comb += step.take.eq((place.middle & head.odd).as_signed())
+        return steps

@@ -119,7 +119,7 @@ class RopeEngine(wiring.Component):
         saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
         m.d.comb += [
             row.row.eq(sequencer.row),
-            row.entry.eq(sequencer.place.entry),
+            row.entry.eq(sequencer.operation.entry),
             sequencer.written.eq(row.written),
             generator.released.eq(sequencer.row_released),
         ]
@@ -195,19 +195,19 @@ class RopeEngine(wiring.Component):
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
-        place = sequencer.place
+        operation = sequencer.operation
         m.submodules.rotator = rotator = Rotator(p)
         m.d.comb += [
-            gathered.read_addresses[0].eq(sequencer.first_address),
-            gathered.read_addresses[1].eq(sequencer.second_address),
-            gathered.read_exchanged.eq(sequencer.exchanged),
+            gathered.read_addresses[0].eq(operation.first),
+            gathered.read_addresses[1].eq(operation.second),
+            gathered.read_exchanged.eq(operation.exchanged),
         ]
 
         # Words and coefficients come two clocks later.
         def waited(value, clocks, *, reset_less=True):
             return delayed(m, value, clocks, reset_less=reset_less, name="waited")
 
-        split, turns = waited(place.split, 2), waited(place.turns, 2)
+        split, turns = waited(operation.split, 2), waited(operation.turns, 2)
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
@@ -220,11 +220,11 @@ class RopeEngine(wiring.Component):
                 ),
             ]
             m.d.comb += Value.cast(rotator.coefficients[lane]).eq(held)
-        m.d.comb += rotator.exchanged.eq(waited(sequencer.exchanged, 2 + ALIGN_LATENCY))
+        m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2 + ALIGN_LATENCY))
 
         # Results go where the words came from, in a buffer of the same depth.
         through = 2 + ALIGN_LATENCY + Rotator.latency
-        ends = waited(place.split, through)
+        ends = waited(operation.split, through)
         adjacent = Cat(*(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y)))
         words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
         width = p.lanes * p.data_bits
@@ -233,9 +233,9 @@ class RopeEngine(wiring.Component):
             rotated.write_enable.eq(valid),
             rotated.write_words[0].eq(words[:width]),
             rotated.write_words[1].eq(words[width:]),
-            rotated.write_exchanged.eq(waited(sequencer.exchanged, through)),
-            rotated.write_addresses[0].eq(waited(sequencer.first_address, through)),
-            rotated.write_addresses[1].eq(waited(sequencer.second_address, through)),
+            rotated.write_exchanged.eq(waited(operation.exchanged, through)),
+            rotated.write_addresses[0].eq(waited(operation.first, through)),
+            rotated.write_addresses[1].eq(waited(operation.second, through)),
             drain.done.eq(waited(valid, 1, reset_less=False)),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

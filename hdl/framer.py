@@ -2,12 +2,13 @@
 """Fits packets to their geometry: what goes on is exactly one token's beats, whatever came in."""
 
 from amaranth import *
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
 from .layouts import beat_layout
+from .skid import Skid
 from .walker import Walker, buffer_depth
 
 __all__ = ["Framer"]
@@ -57,24 +58,33 @@ class Framer(wiring.Component):
         p = self._p
         m.submodules.walker = walker = self.walker
 
-        # Within a head operations may lag behind or run ahead, so a head's room stays unused.
+        # The next beat's place; within a head operations may lag behind or run ahead, so a head's room
+        # stays unused.
+        place = data.StructLayout(
+            {"address": self.address.shape(), "exchanged": 1, "last": 1}
+        )
+        m.submodules.steps = steps = Skid(place)
         depth = buffer_depth(p) - p.max_head_beats
-        room = Signal(range(depth + 1), init=depth)
-        m.d.sync += room.eq(room - self.write + self.consumed)
-
-        # The walker is one beat ahead of the present one; `open_` says that it may be written.
-        valid, open_, move, last = Signal(), Signal(), Signal(), Signal()
-        m.d.comb += [move.eq(self.write | ~valid), walker.advance.eq(move)]
-        with m.If(move):
-            m.d.sync += [
-                valid.eq(walker.valid),
-                self.address.eq(walker.place.address),
-                self.exchanged.eq(
-                    walker.place.split & walker.place.second & ~walker.head.odd
-                ),
-                last.eq(walker.last),
-            ]
-        m.d.sync += open_.eq(Mux(move, walker.valid, 1) & (room > 1))
+        room, spacious = Signal(range(depth + 1), init=depth), Signal()
+        m.d.sync += [
+            room.eq(room - self.write + self.consumed),
+            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+        ]
+        open_, last = Signal(), Signal()
+        m.d.comb += [
+            walker.advance.eq(steps.i.ready),
+            steps.i.valid.eq(walker.valid),
+            steps.i.payload.address.eq(walker.place.address),
+            steps.i.payload.exchanged.eq(
+                walker.place.split & walker.place.second & ~walker.head.odd
+            ),
+            steps.i.payload.last.eq(walker.last),
+            open_.eq(steps.o.valid & spacious),
+            steps.o.ready.eq(self.write),
+            self.address.eq(steps.o.payload.address),
+            self.exchanged.eq(steps.o.payload.exchanged),
+            last.eq(steps.o.payload.last),
+        ]
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()

@@ -16,8 +16,8 @@ __all__ = ["Heads"]
 class Heads(wiring.Component):
     """repeat × [query, key, value heads] of every token, and whether each rotates.
 
-    Latency 3 clocks from a token to its first head, then one head a clock while there is room, with
-    no bubble between tokens.
+    A kind takes one clock and one more a head, a token one clock besides: latency 4 clocks from a
+    token to its first head where that is a query.
 
     Ports
     -----
@@ -26,7 +26,7 @@ class Heads(wiring.Component):
         Look-up of the token's geometry, combinational.
     room : In
         This head and the next two will be taken.
-    o : stream of heads
+    o : stream of heads, always ready
     """
 
     def __init__(self, p: RopeParameters):
@@ -43,73 +43,74 @@ class Heads(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-
-        # The token after the present one, with its geometry.
-        token, upcoming = Signal(token_layout(self._p)), Signal(geometry_layout(self._p))
-        upcoming_valid, take = Signal(), Signal()
-        m.d.comb += self.slot.eq(self.i.payload.slot)
-        m.d.comb += self.i.ready.eq(~upcoming_valid | take)
-        with m.If(self.i.ready):
-            m.d.sync += [upcoming_valid.eq(self.i.valid), token.eq(self.i.payload)]
-            m.d.sync += upcoming.eq(self.geometry)
-
-        # Heads of one kind after another, group after group; a kind without heads is skipped.
-        now, valid, step = Signal.like(upcoming), Signal(), Signal()
-        kind, left, kind_ends = Signal(KINDS), Signal(HEAD_BITS), Signal()
+        token, geometry = Signal(token_layout(self._p)), Signal(geometry_layout(self._p))
+        kind, left, turns = Signal(KINDS, init=1), Signal(HEAD_BITS), Signal()
         repeats, repeat_ends = Signal(REPEAT_BITS), Signal()
-        first = _following(upcoming.present, Const(0, KINDS))
-        following = _following(now.present, kind)
-        group_ends, ends = Signal(), Signal()
-        m.d.comb += [
-            group_ends.eq(kind_ends & (kind == _last(now.present))),
-            ends.eq(group_ends & repeat_ends),
-            step.eq(valid & self.room),
-            take.eq(~valid | (self.room & ends)),
-        ]
-        with m.If(take):
-            m.d.sync += [
-                valid.eq(upcoming_valid),
-                now.eq(upcoming),
-                kind.eq(first),
-                left.eq(_of_kind(upcoming.counts, first)),
-                kind_ends.eq((upcoming.single & first).any()),
-                repeats.eq(upcoming.repeat),
-                repeat_ends.eq(~upcoming.repeats),
-            ]
-        with m.Elif(step):
-            m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2)]
-            with m.If(kind_ends):
+        kind_ends, last_kind, fresh = Signal(), Signal(), Signal()
+        step = Signal()
+
+        m.d.comb += self.slot.eq(self.i.payload.slot)
+        kind_done, token_done = Signal(), Signal()
+        m.d.comb += token_done.eq(kind[-1] & repeat_ends)
+        with m.FSM():
+            with m.State("token"):
+                m.d.comb += self.i.ready.eq(1)
                 m.d.sync += [
-                    kind.eq(following),
-                    left.eq(_of_kind(now.counts, following)),
-                    kind_ends.eq((now.single & following).any()),
+                    token.eq(self.i.payload),
+                    geometry.eq(self.geometry),
+                    repeats.eq(self.geometry.repeat),
+                    repeat_ends.eq(~self.geometry.repeats),
+                    fresh.eq(self.i.payload.new_row),
                 ]
-            with m.If(group_ends):
+                with m.If(self.i.valid):
+                    m.next = "kind"
+
+            with m.State("kind"):
+                absent = ~(geometry.present & kind).any()
+                m.d.comb += kind_done.eq(absent)
+                m.d.sync += [
+                    left.eq(_of_kind(geometry.counts, kind)),
+                    kind_ends.eq((geometry.single & kind).any()),
+                    turns.eq(token.rotates & (geometry.rotated & kind).any()),
+                    last_kind.eq((kind == _last(geometry.present)) & repeat_ends),
+                ]
+                with m.If(~absent):
+                    m.next = "heads"
+                with m.Elif(token_done):
+                    m.next = "token"
+
+            with m.State("heads"):
+                m.d.comb += [step.eq(self.room), kind_done.eq(step & kind_ends)]
+                with m.If(step):
+                    m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2)]
+                    m.d.sync += fresh.eq(fresh & ~turns)
+                with m.If(kind_done):
+                    m.next = "kind"
+                    with m.If(token_done):
+                        m.next = "token"
+
+        with m.If(kind_done):
+            m.d.sync += kind.eq(kind.rotate_left(1))
+            with m.If(kind[-1]):
                 m.d.sync += [repeats.eq(repeats - 1), repeat_ends.eq(repeats == 2)]
+        return self._describe(m, token, geometry, step, turns, fresh, kind_ends & last_kind)
 
-        # The first head that turns is the first to use its token's row.
-        turns, slot = Signal(), Signal.like(token.slot)
-        rotates, fresh = Signal(), Signal()
-        m.d.comb += turns.eq(rotates & (kind & now.rotated).any())
-        with m.If(take):
-            m.d.sync += [rotates.eq(token.rotates), fresh.eq(token.new_row), slot.eq(token.slot)]
-        with m.Elif(step & turns):
-            m.d.sync += fresh.eq(0)
-
+    def _describe(self, m, token, geometry, step, turns, fresh, last):
+        """The head's description, in a register."""
         head = self.o.payload
         m.d.sync += [
             self.o.valid.eq(step),
-            head.slot.eq(slot),
+            head.slot.eq(token.slot),
             head.turns.eq(turns),
+            head.splits.eq(turns & geometry.half_split),
             head.fresh.eq(turns & fresh),
-            head.last.eq(ends),
-            head.splits.eq(turns & now.half_split),
-            head.start_is_first.eq(turns & now.start_is_first),
-            head.middle_is_first.eq(turns & now.middle_is_first),
-            head.final_is_first.eq(now.final_is_first),
+            head.last.eq(last),
+            head.start_is_first.eq(turns & geometry.start_is_first),
+            head.middle_is_first.eq(turns & geometry.middle_is_first),
+            head.final_is_first.eq(geometry.final_is_first),
             *(
-                head[name].eq(now[name])
-                for name in ("final", "start", "middle", "stop", "half", "odd", "half_split")
+                head[name].eq(geometry[name])
+                for name in ("final", "start", "middle", "stop", "half", "odd")
             ),
         ]
         return m
@@ -118,17 +119,6 @@ class Heads(wiring.Component):
 def _last(present: Value) -> Value:
     """The last kind that is present, one-hot."""
     return Mux(present[2], 0b100, Mux(present[1], 0b010, 0b001))
-
-
-def _following(present: Value, kind: Value) -> Value:
-    """The kind after a one-hot ``kind`` that is present, one-hot; the first after none or the last."""
-    first = Mux(present[0], 0b001, Mux(present[1], 0b010, 0b100))
-    after_query = kind[0] & (present[1] | present[2])
-    return Mux(
-        after_query,
-        Mux(present[1], 0b010, 0b100),
-        Mux(kind[1] & present[2], 0b100, first),
-    )
 
 
 def _of_kind(values, kind: Value) -> Value:

@@ -95,21 +95,13 @@ class Intake(wiring.Component):
         ]
 
         # Counted from acceptance, a clock late.
-        begins, begins_slot, ends, ends_slot = Signal(), Signal.like(slot), Signal(), Signal.like(slot)
-        m.d.sync += [
-            begins.eq(accepted),
-            begins_slot.eq(slot),
-            ends.eq(self.finished),
-            ends_slot.eq(self.finished_slot),
-        ]
         for number in range(self._p.slots):
+            begins, ends = Signal(name=f"begins_{number}"), Signal(name=f"ends_{number}")
             unfinished = Signal(range(COUNT_LIMIT), name=f"unfinished_{number}")
             m.d.sync += [
-                unfinished.eq(
-                    unfinished
-                    + (begins & (begins_slot == number))
-                    - (ends & (ends_slot == number))
-                ),
+                begins.eq(accepted & (slot == number)),
+                ends.eq(self.finished & (self.finished_slot == number)),
+                unfinished.eq(unfinished + begins - ends),
                 self.busy[number].eq(unfinished != 0),
             ]
         return m

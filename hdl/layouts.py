@@ -79,7 +79,7 @@ def _block_fields(p: RopeParameters) -> dict:
     """
     beat = bits_for(p.max_head_beats)
     names = ("final", "start", "middle", "stop", "half")
-    return dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1}
+    return dict.fromkeys(names, beat) | {"odd": 1}
 
 
 def _first_fields() -> dict:
@@ -96,7 +96,9 @@ def geometry_layout(p: RopeParameters) -> data.StructLayout:
     counts = data.ArrayLayout(HEAD_BITS, KINDS)
     pattern = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
     repeat = {"repeat": REPEAT_BITS, "repeats": 1}
-    return data.StructLayout(_block_fields(p) | _first_fields() | pattern | repeat)
+    return data.StructLayout(
+        _block_fields(p) | _first_fields() | {"half_split": 1} | pattern | repeat
+    )
 
 
 def head_layout(p: RopeParameters) -> data.StructLayout:

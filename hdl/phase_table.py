@@ -107,9 +107,12 @@ class PhaseTable(wiring.Component):
             with m.If(load.last):
                 m.d.sync += [index.eq(0), whole.eq(index == expected)]
 
-        strange = Signal()
-        m.d.sync += strange.eq(load.word != (VERSION | SCHEME_ROPE << 8 | MAGIC << 16))
-        with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange):
+        strange = Signal(2)
+        m.d.sync += [
+            strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
+            strange[1].eq(load.word[16:] != MAGIC),
+        ]
+        with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange.any()):
             m.d.sync += wrong.eq(1)
 
         # The slot closes at the first word. When all positions accepted until then have been counted,
@@ -129,7 +132,7 @@ class PhaseTable(wiring.Component):
         # After the last word, as long again: the header has settled, and a short load been refused.
         settling = Signal(COUNTED + 2)
         judged, good, store, served = Signal(), Signal(), Signal(), Signal()
-        m.d.sync += served.eq(self._served(header))
+        m.d.sync += served.eq(self._served(m, header))
         m.d.sync += [
             settling.eq(Cat(ends, settling)),
             store.eq(judged & good),
@@ -208,22 +211,26 @@ class PhaseTable(wiring.Component):
         ]
         return header
 
-    def _served(self, header) -> Value:
+    def _served(self, m, header) -> Value:
         """Whether this engine can stream the geometry (RopeParameters.check_serves is the twin)."""
         p = self._p
         beat = exact_log2(p.beat_elements)
-        rotary = header.offset + (header.pairs << 1)
-        return (
-            ~(header.pairs_high | header.offset_high | header.head_dim_high)
-            & (header.head_dim[:beat] == 0)
-            & (header.offset[:beat] == 0)
-            & (header.pairs[: beat - 1] == 0)
-            & (header.head_dim != 0)
-            & (header.head_dim <= p.max_head_dim)
-            & (rotary <= header.head_dim)
-            & header.present.any()
-            & (header.repeat != 0)
+        rotary = Signal(range(2 * p.max_head_dim + 2 * p.max_pairs + 1))
+        m.d.sync += rotary.eq(header.offset + (header.pairs << 1))
+        conditions = Cat(
+            ~(header.pairs_high | header.offset_high | header.head_dim_high),
+            header.head_dim[:beat] == 0,
+            header.offset[:beat] == 0,
+            header.pairs[: beat - 1] == 0,
+            header.head_dim != 0,
+            header.head_dim <= p.max_head_dim,
+            rotary <= header.head_dim,
+            header.present.any(),
+            header.repeat != 0,
         )
+        kept = Signal.like(conditions)
+        m.d.sync += kept.eq(conditions)
+        return kept.all()
 
     def _headers(self, m, store, slot, header):
         """Decoded headers, a word a slot, read where they are looked up."""

@@ -16,18 +16,18 @@ class Queue(wiring.Component):
 
     Latency 2 clocks; one item every 2 clocks, or every clock with ``full_rate``, whose output register
     is filled in the clock it is emptied. ``i.ready``, ``o.valid`` and ``o.payload`` are registers. At
-    least ``depth`` − 2 items are taken while none is given.
+    least ``depth`` − 3 items are taken while none is given.
 
     Parameters
     ----------
     shape : of an item
-    depth : a power of two, at least 8
+    depth : a power of two, at least 16
 
     Ports
     -----
     i, o : streams
     spacious : Out
-        Three more than ``i.ready`` promises still fit; for producers that look ahead.
+        Four more than ``i.ready`` promises still fit; for producers that look ahead.
     """
 
     i: stream.Interface
@@ -69,13 +69,13 @@ class Queue(wiring.Component):
             write.addr.eq(tail),
             write.data.eq(payload_in),
             read.addr.eq(head),
-            kept.eq(tail - head),
         ]
         m.d.sync += [
             filled.eq(push | Mux(pop, head_next != tail, filled)),
-            # What is pushed in this clock and the next still fits.
-            self.i.ready.eq(~kept[1:].all()),
-            self.spacious.eq(~kept[2:].all()),
+            # Two clocks late: what is pushed until it shows still fits.
+            kept.eq(tail - head),
+            self.i.ready.eq(~kept[2:].all()),
+            self.spacious.eq(~kept[3:].all()),
         ]
         with m.If(push):
             m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_or_subtract, negated_if, overflows, saturated
+from .fixed import add_or_subtract, add_with_carry, negated_if, overflows, saturated
 from .layouts import coefficient_layout
 from .primitives import Multiplier
 from .streams import delayed
@@ -90,15 +90,21 @@ class Lane(wiring.Component):
         # The products, with a relay after each.
         k = self._multiply(m, "k", held.cos, u + v)
         sum_v = self._multiply(m, "sum_v", held.sum, v)
-        difference_u = self._multiply(m, "difference_u", held.difference, u)
+        m.submodules.difference_u = multiplier = Multiplier(held.difference.shape(), u.shape())
+        m.d.comb += [multiplier.a.eq(held.difference), multiplier.b.eq(u)]
+        difference_u, negative = Signal.like(multiplier.p, reset_less=True), Signal(reset_less=True)
+        sign = delayed(m, held.negative, multiplier.latency, name="sign")
+        m.d.sync += [
+            difference_u.eq(multiplier.p ^ sign.replicate(len(multiplier.p)).as_signed()),
+            negative.eq(sign),
+        ]
 
         # Both results share k.
-        negative = delayed(m, held.negative, 3, name="negative")
         bits = self._p.data_bits + self._p.coefficient_bits + 2
         x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
         m.d.sync += [
             x.eq(k - sum_v),
-            y.eq(add_or_subtract(k, difference_u, negative, bits)),
+            y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
         # Half up, at the bit where halved coefficients' fraction ends: for them the bit below carries,

@@ -90,11 +90,16 @@ class RowGenerator(wiring.Component):
         connect(m, phase.o, sincos.i)
         connect(m, sincos.o, amplitude.i)
 
-        kept = self.amplitude.code & (~sincos.o.payload.tag.pure).replicate(18).as_signed()
+        # The amplitude is looked up a clock before the sine and cosine it goes with.
+        early = Signal(self._tag)
+        tags = delayed(m, Value.cast(phase.o.payload.tag), sincos.latency - 1, name="early")
+        with m.If(early.pure):
+            m.d.sync += Value.cast(amplitude.amplitude).eq(0)
+        with m.Else():
+            m.d.sync += amplitude.amplitude.eq(self.amplitude)
         m.d.comb += [
-            self.amplitude_slot.eq(sincos.o.payload.tag.slot),
-            amplitude.amplitude.code.eq(kept),
-            amplitude.amplitude.scale.eq(self.amplitude.scale & ~sincos.o.payload.tag.pure),
+            Value.cast(early).eq(tags),
+            self.amplitude_slot.eq(early.slot),
             self.o.payload.coefficients.eq(amplitude.o.payload.coefficients),
             self.o.payload.last.eq(amplitude.o.payload.tag.last),
             self.o.valid.eq(amplitude.o.valid),

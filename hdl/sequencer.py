@@ -2,36 +2,45 @@
 """Issues pair operations: one a clock, each as soon as its words, coefficients and room are there."""
 
 from amaranth import *
-from amaranth.lib import wiring
+from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_with_carry
+from .ledger import Ledger
+from .skid import Skid
 from .walker import Walker, buffer_depth, place_layout
 
-__all__ = ["Sequencer"]
+__all__ = ["Sequencer", "operation_layout"]
+
+
+def operation_layout(p: RopeParameters) -> data.StructLayout:
+    """A pair operation: where its words are and go, and what turns them.
+
+    ``exchanged``: the first word is in bank 1. ``turns``: by the row's ``entry``; else it passes.
+    ``split``: its pairs are half-split. ``fresh``: the entry's first use; ``begins``: the row's.
+    """
+    address = range(buffer_depth(p))
+    flags = dict.fromkeys(("exchanged", "turns", "split", "fresh", "begins"), 1)
+    return data.StructLayout(
+        {"first": address, "second": address, "entry": range(p.max_head_beats)} | flags
+    )
 
 
 class Sequencer(wiring.Component):
-    """Decides, clock by clock, whether the present operation may go.
+    """Lets operations go through two gates: one waits for their words, the other for their row entry.
 
     An operation takes two words and gives two: a beat's as it stands, or words g and n + g of a
     half-split rotary block. What follows it never waits, so it goes only when the buffer behind the
-    rotator has room. Whether it goes is a register, worked out the clock before.
-
-    Latency 1 clock from the last thing an operation needs to its ``issue``; one operation a clock.
+    rotator has room. Latency 1 clock from the last thing an operation needs to its ``issue``; one
+    operation a clock.
 
     Ports
     -----
-    issue : Out
-        The operation of ``place`` goes in this clock.
-    place : Out
+    issue, operation : Out
+        The operation goes in this clock.
     row : Out
         The row it uses.
-    first_address, second_address, exchanged : Out
-        Where its words are; ``exchanged``: the first is in bank 1.
     arrived, written, drained : In
         For one clock each: a beat is in the buffer, a row entry is whole, a beat has left.
     row_released : Out
@@ -41,15 +50,11 @@ class Sequencer(wiring.Component):
     def __init__(self, p: RopeParameters):
         self._p = p
         self.walker = Walker(p)
-        address = range(buffer_depth(p))
         super().__init__(
             {
                 "issue": Out(1),
-                "place": Out(place_layout(p)),
+                "operation": Out(operation_layout(p)),
                 "row": Out(range(p.rows), init=p.rows - 1),
-                "first_address": Out(address),
-                "second_address": Out(address),
-                "exchanged": Out(1),
                 "arrived": In(1),
                 "written": In(1),
                 "drained": In(1),
@@ -60,80 +65,110 @@ class Sequencer(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
-        m.submodules.walker = walker = self.walker
-        upcoming, head = walker.place, walker.head
+        m.submodules.beats = beats = Ledger(buffer_depth(p))
+        m.submodules.entries = entries = Ledger(p.rows * p.max_head_beats)
+        steps = self._steps(m, beats.take.shape())
+        step = steps.o.payload
 
-        # The walker is one operation ahead of the present one.
-        valid, move = Signal(), Signal()
-        m.d.comb += [move.eq(self.issue | ~valid), walker.advance.eq(move)]
-        with m.If(move):
-            m.d.sync += [
-                valid.eq(walker.valid),
-                self.place.eq(upcoming),
-                self.exchanged.eq(upcoming.split & upcoming.entry[0]),
-                self.first_address.eq(upcoming.address),
-                self.second_address.eq(upcoming.address),
-            ]
-            # Words g and n + g of a half-split block.
-            with m.If(upcoming.split & upcoming.opens):
-                m.d.sync += self.second_address.eq(upcoming.address + head.half)
-            with m.Elif(upcoming.split):
-                m.d.sync += [
-                    self.first_address.eq(self.first_address + ~upcoming.entry[0]),
-                    self.second_address.eq(self.second_address + ~upcoming.level),
-                ]
+        # The gate of words: it opens on an operation whose beats have arrived.
+        waiting, valid, open_ = Signal(operation_layout(p)), Signal(), Signal()
+        next_moves, moves = Signal(), Signal()
+        m.d.comb += [
+            moves.eq((open_ & next_moves) | ~valid),
+            steps.o.ready.eq(moves),
+            beats.loads.eq(moves & steps.o.valid),
+            beats.take.eq(step.take),
+            beats.gain.eq(self.arrived),
+        ]
+        with m.If(moves):
+            m.d.sync += [valid.eq(steps.o.valid), open_.eq(steps.o.valid & beats.enough)]
+            self._follow(m, waiting, step)
+        with m.Else():
+            m.d.sync += open_.eq(beats.enough)
 
-        loads = move & walker.valid
-        enough = self._beats(m, upcoming, head, move, loads)
-        written = self._entries(m, loads, head.fresh & upcoming.turns, move)
+        # The gate of row entries: it opens on an operation whose entry, where this is its first use,
+        # has been written.
+        operation, ready, go = self.operation, Signal(), Signal()
+        m.d.comb += [
+            next_moves.eq(self.issue | ~ready),
+            entries.loads.eq(next_moves & open_ & waiting.fresh),
+            entries.take.eq(-1),
+            entries.gain.eq(self.written),
+        ]
+        with m.If(next_moves):
+            m.d.sync += [ready.eq(open_), go.eq(open_ & entries.enough), operation.eq(waiting)]
+        with m.Else():
+            m.d.sync += go.eq(entries.enough)
+
         depth = buffer_depth(p) - p.max_head_beats
-        room = Signal(range(depth + 1), init=depth)
-        spacious = Signal()
+        room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
             room.eq(room - self.issue + self.drained),
             spacious.eq(room > 2),  # two clocks late, and so far on the safe side
-            self.issue.eq(Mux(move, walker.valid, 1) & enough & written & spacious),
         ]
+        m.d.comb += self.issue.eq(go & spacious)
 
-        # A row is kept for tokens that share it, until a head with a fresh one begins.
+        # A row is kept for tokens that share it, until an operation with the next one comes.
         begins, held = Signal(), Signal()
-        m.d.comb += begins.eq(move & walker.valid & upcoming.begins_head & head.fresh)
-        m.d.comb += self.row_released.eq(begins & held)
+        m.d.comb += begins.eq(next_moves & open_ & waiting.begins)
+        m.d.sync += self.row_released.eq(begins & held)
         with m.If(begins):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
         return m
 
-    def _beats(self, m, upcoming, head, move: Value, loads: Value) -> Value:
-        """Whether the next clock's operation has its beats.
+    def _steps(self, m, balance: Shape) -> Skid:
+        """The walker's beats, and the beats that each one's operation needs beyond the one before.
 
-        ``spare`` counts beats arrived beyond those that operations so far, the present one included,
-        need. Operation g of a half-split block needs beat (n + g) div 2 of the block: ``half`` + 1 of
-        them at once, then every other time one more.
+        Operation g of a half-split block needs beat (n + g) div 2 of the block: ``half`` + 1 of them at
+        once, then every other time one more.
         """
-        width = bits_for(buffer_depth(self._p)) + 1
-        spare, take = Signal(signed(width)), Signal(signed(width))
-        with m.If(~upcoming.split):
-            m.d.comb += take.eq(-1)
-        with m.Elif(upcoming.opens):
-            m.d.comb += take.eq(~Cat(head.half, C(0, 1)).as_signed())  # −(half + 1)
-        with m.Else():
-            m.d.comb += take.eq((~upcoming.level).as_signed())
-        stays, goes = Signal(signed(width)), Signal(signed(width))
+        p = self._p
+        m.submodules.walker = walker = self.walker
+        place, head = walker.place, walker.head
+        layout = data.StructLayout(
+            {
+                "place": place_layout(p),
+                "half": head.half.shape(),
+                "take": balance,
+                "begins": 1,
+                "fresh": 1,
+            }
+        )
+        m.submodules.steps = steps = Skid(layout)
+        step = steps.i.payload
         m.d.comb += [
-            stays.eq(spare + self.arrived),
-            goes.eq(add_with_carry(spare, take, self.arrived, width)),
+            walker.advance.eq(steps.i.ready),
+            steps.i.valid.eq(walker.valid),
+            step.place.eq(place),
+            step.half.eq(head.half),
+            step.begins.eq(place.begins_head & head.fresh),
+            step.fresh.eq(place.turns & head.fresh),
         ]
-        m.d.sync += spare.eq(Mux(loads, goes, stays))
-        return Mux(move, ~goes[-1], ~stays[-1])
+        with m.If(~place.split):
+            m.d.comb += step.take.eq(-1)
+        with m.Elif(place.opens):
+            m.d.comb += step.take.eq(~Cat(head.half, C(0, 1)).as_signed())  # −(half + 1)
+        with m.Else():
+            m.d.comb += step.take.eq((~place.level).as_signed())
+        return steps
 
-    def _entries(self, m, loads: Value, fresh: Value, move: Value) -> Value:
-        """Whether the next clock's operation has its row entry, where it is the first to use it.
-
-        ``spare`` counts entries written beyond those that operations so far, the present one included,
-        use for the first time.
-        """
-        width = bits_for(self._p.rows * self._p.max_head_beats) + 1
-        spare, stays, goes = (Signal(signed(width), name=f"entries_{n}") for n in range(3))
-        m.d.comb += [stays.eq(spare + self.written), goes.eq(spare + Mux(self.written, 0, -1))]
-        m.d.sync += spare.eq(Mux(loads & fresh, goes, stays))
-        return ~Mux(move, fresh & goes[-1], stays[-1])
+    def _follow(self, m, operation, step):
+        """The next operation's words: a beat's own, or words g and n + g of a half-split block."""
+        place = step.place
+        m.d.sync += [
+            operation.first.eq(place.address),
+            operation.second.eq(place.address),
+            operation.entry.eq(place.entry),
+            operation.exchanged.eq(place.split & place.entry[0]),
+            operation.turns.eq(place.turns),
+            operation.split.eq(place.split),
+            operation.fresh.eq(step.fresh),
+            operation.begins.eq(step.begins),
+        ]
+        with m.If(place.split & place.opens):
+            m.d.sync += operation.second.eq(place.address + step.half)
+        with m.Elif(place.split):
+            m.d.sync += [
+                operation.first.eq(operation.first + ~place.entry[0]),
+                operation.second.eq(operation.second + ~place.level),
+            ]

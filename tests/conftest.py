@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of more than one folder share."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from ropeway.cli import main
+
+TINY_LLAMA = {
+    "model_type": "llama",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 2,
+    "max_position_embeddings": 128,
+    "rope_theta": 10000.0,
+}
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a command did."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def ropeway(capsys):
+    """Calls the command in this process."""
+
+    def call(*words: object) -> Called:
+        status = main([str(word) for word in words])
+        return Called(status, *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory) -> Path:
+    """The config.json of a small Llama: 4 heads and 2 key heads of 16."""
+    path = tmp_path_factory.mktemp("tiny") / "config.json"
+    path.write_text(json.dumps(TINY_LLAMA))
+    return path

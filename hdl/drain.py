@@ -76,12 +76,12 @@ class Drain(wiring.Component):
         with m.If(moves):
             m.d.sync += [
                 valid.eq(steps.o.valid),
-                go.eq(steps.o.valid & operations.enough),
+                go.eq(steps.o.valid & operations.enough_after),
                 present.eq(step),
             ]
         with m.Else():
             m.d.sync += go.eq(operations.enough)
-        room, spacious = Signal(range(QUEUE - 2), init=QUEUE - 3), Signal()
+        room, spacious = Signal(range(QUEUE), init=QUEUE - 1), Signal()
         m.d.sync += [
             room.eq(room - self.read + (self.o.valid & self.o.ready)),
             spacious.eq(room > 2),  # two clocks late, and so far on the safe side

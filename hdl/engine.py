@@ -32,7 +32,6 @@ from .streams import connect, delayed
 
 __all__ = ["RopeEngine", "status_layout"]
 
-ALIGN_LATENCY = 1
 HEADS = 32  # between the framer and the drain; one of a single beat a clock keeps both busy
 
 
@@ -92,7 +91,7 @@ class RopeEngine(wiring.Component):
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
         queue, entry, done, drain = 3, 2, 1, 6
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
-        rotate = RotationRow.latency + ALIGN_LATENCY + Rotator.latency
+        rotate = RotationRow.latency + Rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + done + drain
 
     def elaborate(self, platform):  # noqa: D102
@@ -113,8 +112,8 @@ class RopeEngine(wiring.Component):
         connect(m, wiring.flipped(self.i_load), table.i_load)
         connect(m, drain.o, wiring.flipped(self.o))
 
-        self._positions(m, table, intake, generator, row)
-        self._tokens(m, table, intake, (framer, sequencer, drain))
+        jobs = self._positions(m, table, intake, generator, row)
+        self._tokens(m, table, intake, (framer, sequencer, drain), jobs)
         self._beats(m, framer, gathered, sequencer, drain)
         saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
         m.d.comb += [
@@ -126,7 +125,7 @@ class RopeEngine(wiring.Component):
         self._status(m, table, intake, framer, saturated)
         return m
 
-    def _positions(self, m, table, intake, generator, row):
+    def _positions(self, m, table, intake, generator, row) -> Queue:
         """Positions become jobs, and jobs rows."""
         m.submodules.jobs = jobs = Queue(job_layout(self.parameters), self.parameters.tokens)
         connect(m, intake.o_job, jobs.i)
@@ -141,8 +140,9 @@ class RopeEngine(wiring.Component):
             generator.amplitude.eq(table.amplitude),
         ]
         connect(m, generator.o, row.i)
+        return jobs
 
-    def _tokens(self, m, table, intake, stages):
+    def _tokens(self, m, table, intake, stages, jobs):
         """Tokens become heads; every stage has its own queue of them and goes at its own pace."""
         p = self.parameters
         m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens)
@@ -156,11 +156,12 @@ class RopeEngine(wiring.Component):
             m.submodules[f"heads_{number}"] = queue
             connect(m, queue.o, stage.walker.i)
             queues.append(queue)
-        m.d.sync += heads.room.eq(Cat(queue.spacious for queue in queues).all())
+        m.d.comb += heads.room.eq(Cat(queue.room for queue in queues).all())
         for queue in queues:
             m.d.comb += [queue.i.valid.eq(heads.o.valid), queue.i.payload.eq(heads.o.payload)]
         drain = stages[-1]
         m.d.comb += [
+            intake.room.eq(tokens.room & jobs.room),
             intake.loaded.eq(table.loaded),
             intake.bypass.eq(table.bypass),
             intake.claimed.eq(table.claimed),
@@ -211,19 +212,17 @@ class RopeEngine(wiring.Component):
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
-            held = Signal(coefficient_layout(p), name=f"coefficients_{lane}", reset_less=True)
-            m.d.sync += [
+            m.d.comb += [
                 rotator.first[lane].eq(Mux(split, beat[lane], beat[2 * lane])),
                 rotator.second[lane].eq(Mux(split, beat[p.lanes + lane], beat[2 * lane + 1])),
-                Value.cast(held).eq(
+                Value.cast(rotator.coefficients[lane]).eq(
                     Mux(turns, Value.cast(row.coefficients[lane]), self._identity())
                 ),
             ]
-            m.d.comb += Value.cast(rotator.coefficients[lane]).eq(held)
-        m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2 + ALIGN_LATENCY))
+        m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2))
 
         # Results go where the words came from, in a buffer of the same depth.
-        through = 2 + ALIGN_LATENCY + Rotator.latency
+        through = RotationRow.latency + Rotator.latency
         ends = waited(operation.split, through)
         adjacent = Cat(*(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y)))
         words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)

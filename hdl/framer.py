@@ -68,9 +68,9 @@ class Framer(wiring.Component):
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
             room.eq(room - self.write + self.consumed),
-            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+            spacious.eq(room > 3),  # `open_` is three clocks late, and so far on the safe side
         ]
-        open_, last = Signal(), Signal()
+        valid, open_, moves, present = Signal(), Signal(), Signal(), Signal(place)
         m.d.comb += [
             walker.advance.eq(steps.i.ready),
             steps.i.valid.eq(walker.valid),
@@ -79,12 +79,15 @@ class Framer(wiring.Component):
                 walker.place.split & walker.place.second & ~walker.head.odd
             ),
             steps.i.payload.last.eq(walker.last),
-            open_.eq(steps.o.valid & spacious),
-            steps.o.ready.eq(self.write),
-            self.address.eq(steps.o.payload.address),
-            self.exchanged.eq(steps.o.payload.exchanged),
-            last.eq(steps.o.payload.last),
+            moves.eq(self.write | ~valid),
+            steps.o.ready.eq(moves),
+            self.address.eq(present.address),
+            self.exchanged.eq(present.exchanged),
         ]
+        with m.If(moves):
+            m.d.sync += [valid.eq(steps.o.valid), present.eq(steps.o.payload)]
+        m.d.sync += open_.eq(Mux(moves, steps.o.valid, 1) & spacious)
+        last = present.last
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()

@@ -59,7 +59,6 @@ class Heads(wiring.Component):
                     token.eq(self.i.payload),
                     geometry.eq(self.geometry),
                     repeats.eq(self.geometry.repeat),
-                    repeat_ends.eq(~self.geometry.repeats),
                     fresh.eq(self.i.payload.new_row),
                 ]
                 with m.If(self.i.valid):
@@ -72,7 +71,7 @@ class Heads(wiring.Component):
                     left.eq(_of_kind(geometry.counts, kind)),
                     kind_ends.eq((geometry.single & kind).any()),
                     turns.eq(token.rotates & (geometry.rotated & kind).any()),
-                    last_kind.eq((kind == _last(geometry.present)) & repeat_ends),
+                    last_kind.eq(kind == _last(geometry.present)),
                 ]
                 with m.If(~absent):
                     m.next = "heads"
@@ -92,8 +91,10 @@ class Heads(wiring.Component):
         with m.If(kind_done):
             m.d.sync += kind.eq(kind.rotate_left(1))
             with m.If(kind[-1]):
-                m.d.sync += [repeats.eq(repeats - 1), repeat_ends.eq(repeats == 2)]
-        return self._describe(m, token, geometry, step, turns, fresh, kind_ends & last_kind)
+                m.d.sync += repeats.eq(repeats - 1)
+        # Settled whenever it is asked for: two clocks after the count of groups has changed.
+        m.d.sync += repeat_ends.eq(repeats == 1)
+        return self._describe(m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends)
 
     def _describe(self, m, token, geometry, step, turns, fresh, last):
         """The head's description, in a register."""

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .layouts import job_layout, position_layout, token_layout
+from .streams import pulse_stream
 
 __all__ = ["Intake"]
 
@@ -28,7 +29,9 @@ class Intake(wiring.Component):
     Ports
     -----
     i : stream of positions
-    o_token, o_job : stream of tokens, and of rows to be made; both must be ready
+    o_token, o_job : stream of tokens, and of rows to be made; always ready
+    room : In
+        What these give in the next clock will be taken.
     job_slot : Out, final_pair : In
         Look-up of a job's last pair, combinational.
     loaded, bypass : In, one bit a slot
@@ -45,8 +48,9 @@ class Intake(wiring.Component):
         super().__init__(
             {
                 "i": In(stream.Signature(position_layout(p))),
-                "o_token": Out(stream.Signature(token_layout(p))),
-                "o_job": Out(stream.Signature(job_layout(p))),
+                "o_token": Out(pulse_stream(token_layout(p))),
+                "o_job": Out(pulse_stream(job_layout(p))),
+                "room": In(1),
                 "job_slot": Out(slot),
                 "final_pair": In(range(p.max_pairs)),
                 "loaded": In(p.slots),
@@ -61,15 +65,13 @@ class Intake(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        held, held_valid, push, accepted = Signal(position_layout(self._p)), Signal(), Signal(), Signal()
+        held, held_valid, accepted = Signal(position_layout(self._p)), Signal(), Signal()
         slot = self.i.payload.slot
         m.d.comb += [
-            self.i.ready.eq(self.loaded.bit_select(slot, 1) & (~held_valid | push)),
+            self.i.ready.eq(self.loaded.bit_select(slot, 1) & self.room),
             accepted.eq(self.i.valid & self.i.ready),
-            push.eq(held_valid & self.o_token.ready & self.o_job.ready),
         ]
-        with m.If(~held_valid | push):
-            m.d.sync += held_valid.eq(accepted)
+        m.d.sync += held_valid.eq(accepted)
 
         # A token that repeats the position before it shares that token's row, unless the slot has been
         # loaded between them.
@@ -84,11 +86,11 @@ class Intake(wiring.Component):
             m.d.sync += rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1))
         m.d.comb += [
             new_row.eq(rotates & ~shares),
-            self.o_token.valid.eq(push),
+            self.o_token.valid.eq(held_valid),
             self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),
             self.o_token.payload.new_row.eq(new_row),
-            self.o_job.valid.eq(push & new_row),
+            self.o_job.valid.eq(held_valid & new_row),
             self.o_job.payload.position.eq(held),
             self.o_job.payload.final.eq(self.final_pair),
             self.job_slot.eq(held.slot),

@@ -91,11 +91,10 @@ def geometry_layout(p: RopeParameters) -> data.StructLayout:
     """A slot's head shape, and its pattern: ``repeat`` × [query, key, value heads].
 
     Of each kind: its heads in a group, whether there are any, just one, and whether they rotate.
-    ``repeats``: more than once.
     """
     counts = data.ArrayLayout(HEAD_BITS, KINDS)
     pattern = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
-    repeat = {"repeat": REPEAT_BITS, "repeats": 1}
+    repeat = {"repeat": REPEAT_BITS}
     return data.StructLayout(
         _block_fields(p) | _first_fields() | {"half_split": 1} | pattern | repeat
     )

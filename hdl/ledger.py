@@ -14,7 +14,7 @@ __all__ = ["Ledger"]
 class Ledger(wiring.Component):
     """The balance of items come, less those that every operation so far needs, the present one included.
 
-    Latency none: ``enough`` is about the next clock and takes this clock's ``gain`` into account.
+    Latency none: the answers are about the next clock, and this clock's ``gain`` counts.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ class Ledger(wiring.Component):
         One more has come.
     loads, take : In
         The present operation is another from the next clock on, which needs −``take`` items.
-    enough : Out
-        The balance of the next clock is not negative.
+    enough, enough_after : Out
+        The balance of the next clock is not negative if nothing loads, and if something does.
     """
 
     def __init__(self, limit: int):
@@ -38,6 +38,7 @@ class Ledger(wiring.Component):
                 "loads": In(1),
                 "take": In(signed(self._width)),
                 "enough": Out(1),
+                "enough_after": Out(1),
             }
         )
 
@@ -49,7 +50,8 @@ class Ledger(wiring.Component):
         m.d.comb += [
             stays.eq(balance + self.gain),
             goes.eq(add_with_carry(balance, self.take, self.gain, self._width)),
-            self.enough.eq(~Mux(self.loads, goes[-1], stays[-1])),
+            self.enough.eq(~stays[-1]),
+            self.enough_after.eq(~goes[-1]),
         ]
         m.d.sync += balance.eq(Mux(self.loads, goes, stays))
         return m

@@ -142,8 +142,16 @@ class PhaseTable(wiring.Component):
         m.d.comb += [
             judged.eq(settling[-1]),
             good.eq(whole & ~wrong & ~refusing & served),
-            self.i_load.ready.eq(~(ends | settling.any() | store)),
         ]
+
+        taken = self.i_load.valid & self.i_load.ready
+        settled = delayed(m, judged, 2, reset_less=False, name="settled")
+        between = Signal()
+        m.d.comb += self.i_load.ready.eq(~between)
+        with m.If(taken & self.i_load.payload.last):
+            m.d.sync += between.eq(1)
+        with m.Elif(settled):
+            m.d.sync += between.eq(0)
 
         usable = Signal(p.slots)
         with m.If(self.claimed):
@@ -254,7 +262,6 @@ class PhaseTable(wiring.Component):
             geometry.present.eq(header.present),
             *(geometry.single[kind].eq(header.counts[kind] == 1) for kind in range(KINDS)),
             geometry.repeat.eq(header.repeat),
-            geometry.repeats.eq(header.repeat != 1),
         ]
         final_pair = Signal(range(p.max_pairs))
         m.d.comb += final_pair.eq(header.pairs - 1)

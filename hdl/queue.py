@@ -8,6 +8,8 @@ from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
+from .streams import pulse_stream
+
 __all__ = ["Queue"]
 
 
@@ -15,23 +17,25 @@ class Queue(wiring.Component):
     """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
 
     Latency 2 clocks; one item every 2 clocks, or every clock with ``full_rate``, whose output register
-    is filled in the clock it is emptied. ``i.ready``, ``o.valid`` and ``o.payload`` are registers. At
-    least ``depth`` − 3 items are taken while none is given.
+    is filled in the clock it is emptied. ``room``, ``o.valid`` and ``o.payload`` are registers.
 
     Parameters
     ----------
     shape : of an item
-    depth : a power of two, at least 16
+    depth : a power of two, at least 16; ``depth`` − 1 always fit
 
     Ports
     -----
-    i, o : streams
-    spacious : Out
-        Four more than ``i.ready`` promises still fit; for producers that look ahead.
+    i : stream, always ready
+    room : Out
+        An item offered in this clock or the next is taken. (For producers that act on it a clock late;
+        one that counts what it sent need not look.)
+    o : stream
     """
 
     i: stream.Interface
     o: stream.Interface
+    room: Signal
 
     latency = 2
 
@@ -40,9 +44,9 @@ class Queue(wiring.Component):
         self._address_bits = exact_log2(depth)
         super().__init__(
             {
-                "i": In(stream.Signature(shape)),
+                "i": In(pulse_stream(shape)),
                 "o": Out(stream.Signature(shape)),
-                "spacious": Out(1),
+                "room": Out(1, init=1),
             }
         )
 
@@ -63,7 +67,7 @@ class Queue(wiring.Component):
 
         push, pop, filled = Signal(), Signal(), Signal()
         m.d.comb += [
-            push.eq(self.i.valid & self.i.ready),
+            push.eq(self.i.valid),
             pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
             write.en.eq(push),
             write.addr.eq(tail),
@@ -72,10 +76,9 @@ class Queue(wiring.Component):
         ]
         m.d.sync += [
             filled.eq(push | Mux(pop, head_next != tail, filled)),
-            # Two clocks late: what is pushed until it shows still fits.
+            # Two clocks late, and a clock early for its reader: four more still fit.
             kept.eq(tail - head),
-            self.i.ready.eq(~kept[2:].all()),
-            self.spacious.eq(~kept[3:].all()),
+            self.room.eq(~kept[2:].all()),
         ]
         with m.If(push):
             m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]

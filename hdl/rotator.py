@@ -18,7 +18,7 @@ __all__ = ["Lane", "Rotator"]
 class Lane(wiring.Component):
     """Turns a pair by its quadrant, then by the angle within it.
 
-    Latency 7 clocks, a pair every clock. The result is exact but for one rounding, half up, and
+    Latency 8 clocks, a pair every clock. The result is exact but for one rounding, half up, and
     saturation; three multipliers and four give the same bits:
 
         k = cos·(u + v)      x' = k − (cos + sin)·v      y' = k + (sin − cos)·u
@@ -36,7 +36,7 @@ class Lane(wiring.Component):
         ``x`` or ``y`` did not fit and holds the nearest value that does.
     """
 
-    latency = 7
+    latency = 8
     interval = 1
 
     def __init__(self, p: RopeParameters):
@@ -70,22 +70,33 @@ class Lane(wiring.Component):
         m.d.comb += [multiplier.a.eq(a), multiplier.b.eq(b)]
         return multiplier.p
 
+    def _take(self, m):
+        """One clock: the operands, their coefficients, and whether to exchange them."""
+        first, second = (Signal(signed(self._p.data_bits), reset_less=True) for _ in range(2))
+        taken, exchange = Signal.like(self.coefficients, reset_less=True), Signal(reset_less=True)
+        m.d.sync += [
+            first.eq(self.first),
+            second.eq(self.second),
+            taken.eq(self.coefficients),
+            exchange.eq(self.coefficients.quadrant[0] ^ self.exchanged),
+        ]
+        return Mux(exchange, second, first), Mux(exchange, first, second), taken
+
     def _three(self, m) -> tuple[Value, ...]:
         # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
-        c = self.coefficients
+        u_source, v_source, taken = self._take(m)
         width = self._p.data_bits + 1
         u, v = Signal(signed(width), reset_less=True), Signal(signed(width), reset_less=True)
-        exchange = c.quadrant[0] ^ self.exchanged
+        u_negative, v_negative = Signal(reset_less=True), Signal(reset_less=True)
+        quadrant = self.coefficients.quadrant
         m.d.sync += [
-            u.eq(
-                negated_if(
-                    Mux(exchange, self.second, self.first), c.quadrant[0] ^ c.quadrant[1], width
-                )
-            ),
-            v.eq(negated_if(Mux(exchange, self.first, self.second), c.quadrant[1], width)),
+            u_negative.eq(quadrant[0] ^ quadrant[1]),
+            v_negative.eq(quadrant[1]),
+            u.eq(negated_if(u_source, u_negative, width)),
+            v.eq(negated_if(v_source, v_negative, width)),
         ]
-        held = Signal.like(c, reset_less=True)
-        m.d.sync += held.eq(c)
+        held = Signal.like(taken, reset_less=True)
+        m.d.sync += held.eq(taken)
 
         # The products, with a relay after each.
         k = self._multiply(m, "k", held.cos, u + v)
@@ -120,16 +131,11 @@ class Lane(wiring.Component):
 
     def _four(self, m) -> tuple[Value, ...]:
         # (u, v) is (x, y) or (y, x); signs come after the products.
-        c = self.coefficients
+        u_source, v_source, taken = self._take(m)
         element = signed(self._p.data_bits)
         u, v = Signal(element, reset_less=True), Signal(element, reset_less=True)
-        exchange = c.quadrant[0] ^ self.exchanged
-        m.d.sync += [
-            u.eq(Mux(exchange, self.second, self.first)),
-            v.eq(Mux(exchange, self.first, self.second)),
-        ]
-        held = Signal.like(c, reset_less=True)
-        m.d.sync += held.eq(c)
+        held = Signal.like(taken, reset_less=True)
+        m.d.sync += [u.eq(u_source), v.eq(v_source), held.eq(taken)]
 
         cos_u = self._multiply(m, "cos_u", held.cos, u)
         sin_v = self._multiply(m, "sin_v", held.sin, v)
@@ -163,13 +169,13 @@ class Lane(wiring.Component):
 
     def _scale(self, m) -> Value:
         """The coefficients' scale bit beside their sums."""
-        return delayed(m, self.coefficients.scale, 5, name="scale")
+        return delayed(m, self.coefficients.scale, 6, name="scale")
 
 
 class Rotator(wiring.Component):
     """``lanes`` lanes side by side.
 
-    Latency 7 clocks, ``lanes`` pairs every clock; free running.
+    Latency 8 clocks, ``lanes`` pairs every clock; free running.
 
     Ports
     -----

@@ -81,7 +81,7 @@ class Sequencer(wiring.Component):
             beats.gain.eq(self.arrived),
         ]
         with m.If(moves):
-            m.d.sync += [valid.eq(steps.o.valid), open_.eq(steps.o.valid & beats.enough)]
+            m.d.sync += [valid.eq(steps.o.valid), open_.eq(steps.o.valid & beats.enough_after)]
             self._follow(m, waiting, step)
         with m.Else():
             m.d.sync += open_.eq(beats.enough)
@@ -89,6 +89,7 @@ class Sequencer(wiring.Component):
         # The gate of row entries: it opens on an operation whose entry, where this is its first use,
         # has been written.
         operation, ready, go = self.operation, Signal(), Signal()
+        written = Mux(waiting.fresh, entries.enough_after, entries.enough)
         m.d.comb += [
             next_moves.eq(self.issue | ~ready),
             entries.loads.eq(next_moves & open_ & waiting.fresh),
@@ -96,7 +97,7 @@ class Sequencer(wiring.Component):
             entries.gain.eq(self.written),
         ]
         with m.If(next_moves):
-            m.d.sync += [ready.eq(open_), go.eq(open_ & entries.enough), operation.eq(waiting)]
+            m.d.sync += [ready.eq(open_), go.eq(open_ & written), operation.eq(waiting)]
         with m.Else():
             m.d.sync += go.eq(entries.enough)
 

@@ -65,7 +65,7 @@ class Drain(wiring.Component):
 
         # A beat is read when the operations it needs are done and the queue has room.
         m.submodules.operations = operations = Ledger(buffer_depth(p))
-        valid, go, moves, present = Signal(), Signal(), Signal(), Signal(step.shape())
+        valid, moves, present = Signal(), Signal(), Signal(step.shape())
         m.d.comb += [
             moves.eq(self.read | ~valid),
             steps.o.ready.eq(moves),
@@ -74,20 +74,16 @@ class Drain(wiring.Component):
             operations.gain.eq(self.done),
         ]
         with m.If(moves):
-            m.d.sync += [
-                valid.eq(steps.o.valid),
-                go.eq(steps.o.valid & operations.enough_after),
-                present.eq(step),
-            ]
-        with m.Else():
-            m.d.sync += go.eq(operations.enough)
+            m.d.sync += [valid.eq(steps.o.valid), present.eq(step)]
         room, spacious = Signal(range(QUEUE), init=QUEUE - 1), Signal()
         m.d.sync += [
             room.eq(room - self.read + (self.o.valid & self.o.ready)),
-            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+            spacious.eq(room > 3),  # `read` is three clocks late, and so far on the safe side
+            self.read.eq(
+                Mux(moves, steps.o.valid & operations.enough_after, operations.enough) & spacious
+            ),
         ]
         m.d.comb += [
-            self.read.eq(go & spacious),
             self.address.eq(present.address),
             self.finished.eq(self.read & present.last),
             self.finished_slot.eq(present.slot),

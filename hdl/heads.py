@@ -7,7 +7,15 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import HEAD_BITS, KINDS, REPEAT_BITS, geometry_layout, head_layout, token_layout
+from .layouts import (
+    HEAD_BITS,
+    KINDS,
+    MARKS,
+    REPEAT_BITS,
+    geometry_layout,
+    head_layout,
+    token_layout,
+)
 from .streams import pulse_stream
 
 __all__ = ["Heads"]
@@ -106,9 +114,11 @@ class Heads(wiring.Component):
             head.splits.eq(turns & geometry.half_split),
             head.fresh.eq(turns & fresh),
             head.last.eq(last),
-            head.start_is_first.eq(turns & geometry.start_is_first),
-            head.middle_is_first.eq(turns & geometry.middle_is_first),
-            head.final_is_first.eq(geometry.final_is_first),
+            *(
+                head[number][mark].eq((geometry[mark] == beat) & (turns | (mark == "final")))
+                for beat, number in enumerate(("first", "second"))
+                for mark in MARKS
+            ),
             *(
                 head[name].eq(geometry[name])
                 for name in ("final", "start", "middle", "stop", "half", "odd")

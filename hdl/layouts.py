@@ -10,6 +10,7 @@ from ropeway.golden.parameters import RopeParameters
 __all__ = [
     "HEAD_BITS",
     "KINDS",
+    "MARKS",
     "REPEAT_BITS",
     "amplitude_layout",
     "beat_layout",
@@ -23,6 +24,7 @@ __all__ = [
     "token_layout",
 ]
 
+MARKS = ("start", "middle", "stop", "final")  # beats of a head where something changes
 KINDS = 3  # of heads: query, key, value
 HEAD_BITS = 9  # a group holds at most 511 heads
 REPEAT_BITS = 8
@@ -82,11 +84,6 @@ def _block_fields(p: RopeParameters) -> dict:
     return dict.fromkeys(names, beat) | {"odd": 1}
 
 
-def _first_fields() -> dict:
-    """Whether these beats are a head's first; of a head that does not turn, only ``final`` may be."""
-    return {"start_is_first": 1, "middle_is_first": 1, "final_is_first": 1}
-
-
 def geometry_layout(p: RopeParameters) -> data.StructLayout:
     """A slot's head shape, and its pattern: ``repeat`` × [query, key, value heads].
 
@@ -95,18 +92,20 @@ def geometry_layout(p: RopeParameters) -> data.StructLayout:
     counts = data.ArrayLayout(HEAD_BITS, KINDS)
     pattern = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
     repeat = {"repeat": REPEAT_BITS}
-    return data.StructLayout(
-        _block_fields(p) | _first_fields() | {"half_split": 1} | pattern | repeat
-    )
+    return data.StructLayout(_block_fields(p) | {"half_split": 1} | pattern | repeat)
 
 
 def head_layout(p: RopeParameters) -> data.StructLayout:
     """One head: its shape, whether it ``turns`` and in ``split`` pairs, and its place in its token.
 
-    ``fresh`` marks the first to use a row of its token's own; ``last`` the token's last.
+    ``first`` and ``second`` say which of the marked beats are the head's first or second, the block's
+    only where it turns. ``fresh`` marks the first head to use a row of its token's own; ``last`` the
+    token's last head.
     """
     place = {"turns": 1, "splits": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
-    return data.StructLayout(_block_fields(p) | _first_fields() | place)
+    marks = dict.fromkeys(MARKS, 1)
+    first = data.StructLayout(marks)
+    return data.StructLayout(_block_fields(p) | {"first": first, "second": first} | place)
 
 
 def amplitude_layout() -> data.StructLayout:

@@ -8,7 +8,7 @@ from amaranth.utils import bits_for
 
 from .fixed import add_with_carry
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "UnitLedger"]
 
 
 class Ledger(wiring.Component):
@@ -50,8 +50,37 @@ class Ledger(wiring.Component):
         m.d.comb += [
             stays.eq(balance + self.gain),
             goes.eq(add_with_carry(balance, self.take, self.gain, self._width)),
-            self.enough.eq(~stays[-1]),
+            # What waits has all but the last item that it needs at −1.
+            self.enough.eq(~balance[-1] | (self.gain & balance.all())),
             self.enough_after.eq(~goes[-1]),
         ]
         m.d.sync += balance.eq(Mux(self.loads, goes, stays))
+        return m
+
+
+class UnitLedger(wiring.Component):
+    """A Ledger whose operations need one item, or none; it never owes more than one.
+
+    Latency none. Ports as the Ledger's, without ``take``.
+    """
+
+    def __init__(self, limit: int):
+        self._width = bits_for(limit) + 1
+        super().__init__(
+            {"gain": In(1), "loads": In(1), "enough": Out(1), "enough_after": Out(1)}
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        # Two counters, one less than the other: either's sign answers without a sum.
+        balance = Signal(signed(self._width))
+        lower = Signal(signed(self._width), init=-1)
+        for counter in (balance, lower):
+            m.d.sync += counter.eq(
+                Mux(self.gain, Mux(self.loads, counter, counter + 1), counter - self.loads)
+            )
+        m.d.comb += [
+            self.enough.eq(self.gain | ~balance[-1]),
+            self.enough_after.eq(self.gain | ~lower[-1]),
+        ]
         return m

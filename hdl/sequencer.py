@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .ledger import Ledger
+from .ledger import Ledger, UnitLedger
 from .skid import Skid
 from .walker import Walker, buffer_depth, place_layout
 
@@ -66,7 +66,7 @@ class Sequencer(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.beats = beats = Ledger(buffer_depth(p))
-        m.submodules.entries = entries = Ledger(p.rows * p.max_head_beats)
+        m.submodules.entries = entries = UnitLedger(p.rows * p.max_head_beats)
         steps = self._steps(m, beats.take.shape())
         step = steps.o.payload
 
@@ -88,26 +88,22 @@ class Sequencer(wiring.Component):
 
         # The gate of row entries: it opens on an operation whose entry, where this is its first use,
         # has been written.
-        operation, ready, go = self.operation, Signal(), Signal()
-        written = Mux(waiting.fresh, entries.enough_after, entries.enough)
+        operation, ready = self.operation, Signal()
+        written = ~waiting.fresh | entries.enough_after
         m.d.comb += [
             next_moves.eq(self.issue | ~ready),
             entries.loads.eq(next_moves & open_ & waiting.fresh),
-            entries.take.eq(-1),
             entries.gain.eq(self.written),
         ]
         with m.If(next_moves):
-            m.d.sync += [ready.eq(open_), go.eq(open_ & written), operation.eq(waiting)]
-        with m.Else():
-            m.d.sync += go.eq(entries.enough)
-
+            m.d.sync += [ready.eq(open_), operation.eq(waiting)]
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
             room.eq(room - self.issue + self.drained),
-            spacious.eq(room > 2),  # two clocks late, and so far on the safe side
+            spacious.eq(room > 3),  # `issue` is three clocks late, and so far on the safe side
+            self.issue.eq(Mux(next_moves, open_ & written, entries.enough) & spacious),
         ]
-        m.d.comb += self.issue.eq(go & spacious)
 
         # A row is kept for tokens that share it, until an operation with the next one comes.
         begins, held = Signal(), Signal()

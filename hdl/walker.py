@@ -14,7 +14,7 @@ from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import head_layout
+from .layouts import MARKS, head_layout
 
 __all__ = ["Walker", "buffer_depth", "place_layout"]
 
@@ -76,7 +76,7 @@ class Walker(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         head, place, upcoming = self.head, self.place, self.i.payload
-        beat_next = Signal(range(self._p.max_head_beats + 1))
+        beat_after = Signal(range(self._p.max_head_beats + 2))
         address_next = Signal.like(place.address)
 
         # The next beat: the same head's, or the next head's first.
@@ -91,24 +91,31 @@ class Walker(wiring.Component):
             Signal(name=f"next_{name}")
             for name in ("turns", "split", "opens", "middle", "second", "ends")
         )
-        stops = beat_next == head.stop
+        # What the next beat is, known a beat ahead.
+        marked = Signal.like(upcoming.first)
+        with m.If(step):
+            m.d.sync += beat_after.eq(Mux(starts, 2, beat_after + 1))
+            for mark in MARKS:
+                reached = (beat_after == head[mark]) & (head.turns | (mark == "final"))
+                m.d.sync += marked[mark].eq(Mux(starts, upcoming.second[mark], reached))
+
         with m.If(starts):
             m.d.comb += [
-                opens.eq(upcoming.start_is_first),
+                opens.eq(upcoming.first.start),
                 turns.eq(opens),
-                split.eq(upcoming.start_is_first & upcoming.splits),
-                middle.eq(upcoming.middle_is_first),
+                split.eq(upcoming.first.start & upcoming.splits),
+                middle.eq(upcoming.first.middle),
                 second.eq(middle),
-                ends.eq(~self.i.valid | upcoming.final_is_first),
+                ends.eq(~self.i.valid | upcoming.first.final),
             ]
         with m.Else():
             m.d.comb += [
-                opens.eq(head.turns & (beat_next == head.start)),
-                turns.eq(opens | (place.turns & ~stops)),
-                split.eq(Mux(opens, head.splits, place.split & ~stops)),
-                middle.eq(head.turns & (beat_next == head.middle)),
-                second.eq(middle | (place.second & ~stops)),
-                ends.eq(beat_next == head.final),
+                opens.eq(marked.start),
+                turns.eq(opens | (place.turns & ~marked.stop)),
+                split.eq(Mux(opens, head.splits, place.split & ~marked.stop)),
+                middle.eq(marked.middle),
+                second.eq(middle | (place.second & ~marked.stop)),
+                ends.eq(marked.final),
             ]
 
         with m.If(step):
@@ -122,7 +129,6 @@ class Walker(wiring.Component):
                 place.second.eq(second),
                 place.entry.eq(Mux(opens, 0, place.entry + 1)),
                 place.level.eq(Mux(opens, 0, Mux(place.opens, ~head.odd, ~place.level))),
-                beat_next.eq(Mux(starts, 1, beat_next + 1)),
                 place.address.eq(address_next),
             ]
         with m.If(take):

@@ -89,10 +89,10 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, done, drain = 3, 2, 1, 6
+        queue, entry, drain = 2, 1, 6
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + Rotator.latency
-        return queue + self._generator.latency + first_entry + entry + rotate + done + drain
+        return queue + self._generator.latency + first_entry + entry + rotate + drain
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -102,7 +102,7 @@ class RopeEngine(wiring.Component):
         m.submodules.generator = generator = self._generator
         m.submodules.row = row = RotationRow(p)
         m.submodules.framer = framer = Framer(p)
-        m.submodules.gathered = gathered = HeadBuffer(p)
+        m.submodules.gathered = gathered = HeadBuffer(p, registered=True)
         m.submodules.sequencer = sequencer = Sequencer(p)
         m.submodules.rotated = rotated = HeadBuffer(p)
         m.submodules.drain = drain = Drain(p)
@@ -127,7 +127,7 @@ class RopeEngine(wiring.Component):
 
     def _positions(self, m, table, intake, generator, row) -> Queue:
         """Positions become jobs, and jobs rows."""
-        m.submodules.jobs = jobs = Queue(job_layout(self.parameters), self.parameters.tokens)
+        m.submodules.jobs = jobs = Queue(job_layout(self.parameters), self.parameters.tokens, bypass=True)
         connect(m, intake.o_job, jobs.i)
         connect(m, jobs.o, generator.i)
         m.d.comb += [
@@ -180,8 +180,11 @@ class RopeEngine(wiring.Component):
             gathered.write_exchanged.eq(framer.exchanged),
             gathered.write_addresses[0].eq(framer.address),
             gathered.write_addresses[1].eq(framer.address),
-            # The buffer's write is registered.
-            sequencer.arrived.eq(delayed(m, framer.write, 1, reset_less=False, name="arrived")),
+            sequencer.arrived.eq(
+                delayed(
+                    m, framer.write, gathered.write_latency - 1, reset_less=False, name="arrived"
+                )
+            ),
             framer.consumed.eq(sequencer.issue),
         ]
         # As many tokens as there can be heads between the framer and the drain.
@@ -235,7 +238,7 @@ class RopeEngine(wiring.Component):
             rotated.write_exchanged.eq(waited(operation.exchanged, through)),
             rotated.write_addresses[0].eq(waited(operation.first, through)),
             rotated.write_addresses[1].eq(waited(operation.second, through)),
-            drain.done.eq(waited(valid, 1, reset_less=False)),
+            drain.done.eq(waited(valid, rotated.write_latency - 1, reset_less=False)),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),
             drain.words[0].eq(rotated.read_words[0]),

@@ -17,7 +17,12 @@ class HeadBuffer(wiring.Component):
     """Two words of ``lanes`` elements written and two read every clock.
 
     Latency 2 clocks from read address to words, in bank order: the reader exchanges what it asked to be
-    exchanged. The write is registered: readable from the second clock after.
+    exchanged. A word is readable ``write_latency`` clocks after it was offered: 2 where the write is
+    ``registered``, else 1.
+
+    Parameters
+    ----------
+    registered : between the write ports and the memory
 
     Ports
     -----
@@ -31,8 +36,8 @@ class HeadBuffer(wiring.Component):
 
     latency = Ram.latency
 
-    def __init__(self, p: RopeParameters):
-        self._p = p
+    def __init__(self, p: RopeParameters, *, registered: bool = False):
+        self._p, self._domain = p, "sync" if registered else "comb"
         address = range(buffer_depth(p))
         self._width = p.lanes * p.data_bits
         super().__init__(
@@ -47,17 +52,22 @@ class HeadBuffer(wiring.Component):
             }
         )
 
+    @property
+    def write_latency(self) -> int:
+        """Clocks from a word's offer until it can be read."""
+        return 2 if self._domain == "sync" else 1
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         enable = Signal()
-        m.d.sync += enable.eq(self.write_enable)
+        m.d[self._domain] += enable.eq(self.write_enable)
         for bank in range(2):
             m.submodules[f"bank_{bank}"] = memory = Ram(self._width, buffer_depth(self._p))
             word = Signal(self._width, reset_less=True, name=f"word_{bank}")
             address = Signal.like(self.write_addresses[bank], name=f"address_{bank}")
             other = 1 - bank
             swap = self.write_exchanged
-            m.d.sync += [
+            m.d[self._domain] += [
                 word.eq(Mux(swap, self.write_words[other], self.write_words[bank])),
                 address.eq(Mux(swap, self.write_addresses[other], self.write_addresses[bank])),
             ]

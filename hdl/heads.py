@@ -55,54 +55,49 @@ class Heads(wiring.Component):
         kind, left, turns = Signal(KINDS, init=1), Signal(HEAD_BITS), Signal()
         repeats, repeat_ends = Signal(REPEAT_BITS), Signal()
         kind_ends, last_kind, fresh = Signal(), Signal(), Signal()
-        step = Signal()
 
-        m.d.comb += self.slot.eq(self.i.payload.slot)
-        kind_done, token_done = Signal(), Signal()
-        m.d.comb += token_done.eq(kind[-1] & repeat_ends)
-        with m.FSM():
-            with m.State("token"):
-                m.d.comb += self.i.ready.eq(1)
-                m.d.sync += [
-                    token.eq(self.i.payload),
-                    geometry.eq(self.geometry),
-                    repeats.eq(self.geometry.repeat),
-                    fresh.eq(self.i.payload.new_row),
-                ]
-                with m.If(self.i.valid):
-                    m.next = "kind"
+        # One at a time: taking a token, turning to its next kind, naming that kind's heads.
+        taking, turning, naming = Signal(init=1), Signal(), Signal()
+        step, kind_done, token_done, absent = Signal(), Signal(), Signal(), Signal()
+        m.d.comb += [
+            self.slot.eq(self.i.payload.slot),
+            self.i.ready.eq(taking),
+            absent.eq(~(geometry.present & kind).any()),
+            step.eq(naming & self.room),
+            kind_done.eq((turning & absent) | (step & kind_ends)),
+            token_done.eq(kind_done & kind[-1] & repeat_ends),
+        ]
+        m.d.sync += [
+            taking.eq((taking & ~self.i.valid) | token_done),
+            turning.eq((taking & self.i.valid) | (kind_done & ~token_done)),
+            naming.eq((turning & ~absent) | (naming & ~kind_done)),
+        ]
 
-            with m.State("kind"):
-                absent = ~(geometry.present & kind).any()
-                m.d.comb += kind_done.eq(absent)
-                m.d.sync += [
-                    left.eq(_of_kind(geometry.counts, kind)),
-                    kind_ends.eq((geometry.single & kind).any()),
-                    turns.eq(token.rotates & (geometry.rotated & kind).any()),
-                    last_kind.eq(kind == _last(geometry.present)),
-                ]
-                with m.If(~absent):
-                    m.next = "heads"
-                with m.Elif(token_done):
-                    m.next = "token"
-
-            with m.State("heads"):
-                m.d.comb += [step.eq(self.room), kind_done.eq(step & kind_ends)]
-                with m.If(step):
-                    m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2)]
-                    m.d.sync += fresh.eq(fresh & ~turns)
-                with m.If(kind_done):
-                    m.next = "kind"
-                    with m.If(token_done):
-                        m.next = "token"
-
+        with m.If(taking):
+            m.d.sync += [
+                token.eq(self.i.payload),
+                geometry.eq(self.geometry),
+                repeats.eq(self.geometry.repeat),
+                fresh.eq(self.i.payload.new_row),
+            ]
+        with m.If(turning):
+            m.d.sync += [
+                left.eq(_of_kind(geometry.counts, kind)),
+                kind_ends.eq((geometry.single & kind).any()),
+                turns.eq(token.rotates & (geometry.rotated & kind).any()),
+                last_kind.eq(kind == _last(geometry.present)),
+            ]
+        with m.Elif(step):
+            m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2), fresh.eq(fresh & ~turns)]
         with m.If(kind_done):
             m.d.sync += kind.eq(kind.rotate_left(1))
             with m.If(kind[-1]):
                 m.d.sync += repeats.eq(repeats - 1)
-        # Settled whenever it is asked for: two clocks after the count of groups has changed.
+        # Settled whenever it is asked for, two clocks or more after the count of groups has changed.
         m.d.sync += repeat_ends.eq(repeats == 1)
-        return self._describe(m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends)
+        return self._describe(
+            m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends
+        )
 
     def _describe(self, m, token, geometry, step, turns, fresh, last):
         """The head's description, in a register."""

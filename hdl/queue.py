@@ -16,8 +16,9 @@ __all__ = ["Queue"]
 class Queue(wiring.Component):
     """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
 
-    Latency 2 clocks; one item every 2 clocks, or every clock with ``full_rate``, whose output register
-    is filled in the clock it is emptied. ``room``, ``o.valid`` and ``o.payload`` are registers.
+    Latency 2 clocks, or 1 through an empty queue with ``bypass``; one item every 2 clocks, or every clock
+    with ``full_rate``, whose output register is filled in the clock it is emptied. ``room``, ``o.valid``
+    and ``o.payload`` are registers.
 
     Parameters
     ----------
@@ -37,10 +38,10 @@ class Queue(wiring.Component):
     o: stream.Interface
     room: Signal
 
-    latency = 2
-
-    def __init__(self, shape: ShapeLike, depth: int, *, full_rate: bool = False):
-        self._depth, self._full_rate = depth, full_rate
+    def __init__(
+        self, shape: ShapeLike, depth: int, *, full_rate: bool = False, bypass: bool = False
+    ):
+        self._depth, self._full_rate, self._bypass = depth, full_rate, bypass
         self._address_bits = exact_log2(depth)
         super().__init__(
             {
@@ -49,6 +50,11 @@ class Queue(wiring.Component):
                 "room": Out(1, init=1),
             }
         )
+
+    @property
+    def latency(self) -> int:
+        """Clocks from an item's arrival at an empty queue until it is given."""
+        return 1 if self._bypass else 2
 
     @property
     def interval(self) -> int:
@@ -65,9 +71,11 @@ class Queue(wiring.Component):
             Signal(self._address_bits, init=1, name=n) for n in ("head_next", "tail_next")
         )
 
-        push, pop, filled = Signal(), Signal(), Signal()
+        push, pop, filled, through = Signal(), Signal(), Signal(), Signal()
+        if self._bypass:
+            m.d.comb += through.eq(self.i.valid & ~filled & ~self.o.valid)
         m.d.comb += [
-            push.eq(self.i.valid),
+            push.eq(self.i.valid & ~through),
             pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
             write.en.eq(push),
             write.addr.eq(tail),
@@ -84,6 +92,7 @@ class Queue(wiring.Component):
             m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]
         with m.If(pop):
             m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
-            m.d.sync += payload_out.eq(read.data)
-        m.d.sync += self.o.valid.eq(pop | (self.o.valid & ~self.o.ready))
+        with m.If(pop | through):
+            m.d.sync += payload_out.eq(Mux(pop, read.data, payload_in))
+        m.d.sync += self.o.valid.eq(pop | through | (self.o.valid & ~self.o.ready))
         return m

@@ -60,12 +60,8 @@ class RotationRow(wiring.Component):
             with m.If(self.i.payload.last):
                 m.d.sync += [pair.eq(0), row.eq(row + 1)]
 
-        # One clock between the counters and the memories.
-        word = Signal(coefficient_layout(p), reset_less=True)
-        address = Signal(range(depth))
-        enables = Signal(p.lanes)
-        m.d.sync += [
-            word.eq(self.i.payload.coefficients),
+        address, enables = Signal(range(depth)), Signal(p.lanes)
+        m.d.comb += [
             address.eq(Cat((pair >> lane_bits)[:entry_bits], row)),
             enables.eq(Mux(self.i.valid, 1 << pair[:lane_bits], 0)),
         ]
@@ -76,7 +72,7 @@ class RotationRow(wiring.Component):
             m.d.comb += [
                 memory.write_enable.eq(enables[lane]),
                 memory.write_address.eq(address),
-                memory.write_data.eq(word),
+                memory.write_data.eq(self.i.payload.coefficients),
                 memory.read_address.eq(Cat(self.entry[:entry_bits], self.row)),
                 Value.cast(self.coefficients[lane]).eq(memory.read_data),
             ]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from importlib.metadata import version
+from io import TextIOWrapper
 from typing import NoReturn
 
 __all__ = ["main"]
@@ -32,9 +33,12 @@ class Parser(argparse.ArgumentParser):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit status: 0 done, 1 a check failed, 2 bad usage or input."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal of few letters is no error
+            stream.reconfigure(errors="backslashreplace")
     try:
         status = _run(sys.argv[1:] if argv is None else argv)
-        sys.stdout.flush()
+        print(end="", flush=True)
         return status
     except BrokenPipeError:
         _abandon_output()
@@ -87,5 +91,5 @@ def _tell(what: str, message: str, status: int) -> int:
 
 def _abandon_output():
     """Point stdout nowhere, so that the interpreter's last flush cannot fail again."""
-    with suppress(OSError):  # a stdout without a file of its own has no last flush
+    with suppress(OSError, AttributeError):  # a stdout without a file has no last flush
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -3,8 +3,11 @@
 
 import argparse
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
+
+from ropeway.golden import InputError
 
 from .progress import ProgressBar
 
@@ -22,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser):
 
 def run(args: argparse.Namespace) -> int:
     """Print every claim with what was seen, write the figure; 1 where a claim fails."""
+    if find_spec("matplotlib") is None:
+        raise InputError("matplotlib", "missing", "install ropeway[figure]")
     from ropeway.sim.demo import Demonstration
     from ropeway.sim.prompt import PROMPT
 

@@ -53,7 +53,8 @@ def to_words(name: str, array: np.ndarray, bits: int, lsb: float | None) -> np.n
     Raises InputError where one does not fit.
     """
     if lsb is not None:
-        array = np.floor(np.asarray(array, dtype=np.float64) / lsb + 0.5)
+        with np.errstate(over="ignore"):  # infinity does not fit either
+            array = np.floor(np.asarray(array, dtype=np.float64) / lsb + 0.5)
     check_fits(name, array, *limits(bits), f"{bits}-bit words")
     return array.astype(word_type(bits), copy=False)
 
@@ -61,7 +62,8 @@ def to_words(name: str, array: np.ndarray, bits: int, lsb: float | None) -> np.n
 def from_words(name: str, words: np.ndarray, lsb: float | None, dtype: np.dtype) -> np.ndarray:
     """The reverse, in ``dtype``; InputError where that cannot hold a result."""
     if lsb is not None:
-        values = words * lsb
+        with np.errstate(over="ignore"):
+            values = words * lsb
         peak = float(np.max(np.abs(values)))
         if peak > np.finfo(dtype).max:
             raise InputError(name, peak, f"the result must fit the input's {dtype}")

@@ -129,6 +129,7 @@ class Demonstration:
         ends = np.cumsum(list(self.stream_segments.values()))
         parts = [result.packets[end - n : end] for end, n in zip(ends, self._sizes, strict=True)]
         self.far, self.yarn = heads_of(far, parts[0]), heads_of(yarn, parts[3])
+        yield self._equal(f"so it does at positions {FAR} + n", far, self.far)
         yield from self._offsets()
         yield from self._order(heads_of(far, parts[1]), heads_of(far, parts[2]))
         yield self._reload(result, far.tables[0].image().size, yarn.tables[0].image().size)

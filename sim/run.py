@@ -54,13 +54,22 @@ def run_batch(
     if lsb is not None and not 0 < lsb < np.inf:
         raise InputError("scale", lsb, "must be a finite number above 0")
     if engine == "exact":
-        asked = {"lanes": lanes, "data_bits": bits}
-        RopeParameters(**{name: n for name, n in asked.items() if n is not None})  # or refuse
+        # Neither matters here, but what no engine could have is refused all the same.
+        RopeParameters(
+            lanes=1 if lanes is None else lanes, data_bits=FLOAT_BITS if bits is None else bits
+        )
         return Outcome(exact(batch, progress), _report(engine))
     return _run_words(batch, engine, bits, lanes, lsb, progress)
 
 
-def _run_words(batch, engine, bits, lanes, lsb, progress) -> Outcome:
+def _run_words(
+    batch: RopeBatch,
+    engine: str,
+    bits: int | None,
+    lanes: int | None,
+    lsb: float | None,
+    progress: Progress,
+) -> Outcome:
     bits = default_bits(batch) if bits is None else bits
     parameters = batch.parameters(bits, lanes)
     units = {
@@ -82,9 +91,9 @@ def _run_words(batch, engine, bits, lanes, lsb, progress) -> Outcome:
         result = simulated
     most, rms = lsb_error(words, result, progress)
     arrays = {
-        kind: from_words(kind, result[kind], units[kind], array.dtype)
-        if kind in batch.rotated
-        else array
+        kind: array
+        if kind not in batch.rotated and np.array_equal(result[kind], words.heads[kind])
+        else from_words(kind, result[kind], units[kind], array.dtype)
         for kind, array in batch.heads.items()
     }
     report = _report(

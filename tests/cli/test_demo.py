@@ -6,18 +6,20 @@ from functools import partial
 import numpy as np
 import pytest
 
-from ropeway.sim import demo
+from ropeway.sim import demo, figure
 from ropeway.sim.bench import EngineBench
 
-CLAIMS = 13
+CLAIMS = 14
 
 
 @pytest.fixture
-def small(monkeypatch, tiny):
-    """The demonstration through a layer of 4 heads."""
+def _small(monkeypatch, tiny):
+    """The demonstration through a layer of 4 heads, without its figure."""
+    monkeypatch.setattr(figure, "draw", lambda _shown, _path: None)
     monkeypatch.setattr(demo, "Demonstration", partial(demo.Demonstration, config=tiny))
 
 
+@pytest.mark.slow
 def test_every_claim_of_the_full_size_demonstration_holds(ropeway, tmp_path):
     called = ropeway("demo", "-o", tmp_path)
     assert (called.status, called.err) == (0, "")
@@ -27,7 +29,8 @@ def test_every_claim_of_the_full_size_demonstration_holds(ropeway, tmp_path):
     assert (tmp_path / "rope.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_engine_is_elaborated_once(small, ropeway, tmp_path, monkeypatch):
+@pytest.mark.usefixtures("_small")
+def test_the_engine_is_elaborated_once(ropeway, tmp_path, monkeypatch):
     made = []
     elaborate = EngineBench.__init__
 
@@ -40,8 +43,15 @@ def test_the_engine_is_elaborated_once(small, ropeway, tmp_path, monkeypatch):
     assert len(made) == 1
 
 
+def test_missing_matplotlib_is_told_before_anything_runs(ropeway, monkeypatch):
+    monkeypatch.setattr("ropeway.cli.demo.find_spec", lambda _name: None)
+    called = ropeway("demo")
+    assert (called.status, called.out) == (2, "")
+    assert called.err == "ropeway: error: matplotlib = missing: install ropeway[figure]\n"
+
+
 def element(result, packet, number):
-    result.packets[packet][number] ^= 64
+    result.packets[packet][number] ^= 1 << 12
 
 
 def stall(result, packet, number):
@@ -54,6 +64,7 @@ FAULTS = {
     "v of the prompt": (0, element, 3, V, "V passes unchanged"),
     "an idle beat in the prompt": (0, stall, 3, 5, "one beat a clock"),
     "? far away": (1, element, 6, Q + 1, "offset 1 only"),
+    "is far away": (1, element, 1, Q + 1, "so it does at positions"),
     "capital far away": (1, element, 3, K + 1, "offset 3 only"),
     "positions off": (1, element, 11, Q, "positions off"),
     "an idle beat while loading": (1, stall, 5, 5, "free slot"),
@@ -62,9 +73,10 @@ FAULTS = {
 }
 
 
+@pytest.mark.usefixtures("_small")
 @pytest.mark.parametrize(("run", "harm", "packet", "at", "claim"), FAULTS.values(), ids=FAULTS)
 def test_a_fault_of_the_hardware_fails_its_claim(
-    small, ropeway, tmp_path, monkeypatch, run, harm, packet, at, claim
+    ropeway, tmp_path, monkeypatch, run, harm, packet, at, claim
 ):
     runs, unharmed = [], EngineBench.run
 

@@ -4,6 +4,7 @@
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,9 @@ COMMAND = [sys.executable, "-m", "ropeway.cli"]
 
 
 def process(*words: str, **options) -> subprocess.CompletedProcess:
-    return subprocess.run([*COMMAND, *words], capture_output=True, text=True, **options)
+    return subprocess.run(
+        [*COMMAND, *words], capture_output=True, text=True, check=False, **options
+    )
 
 
 def assert_one_line(text: str):
@@ -73,7 +76,9 @@ def test_help_imports_neither_numpy_nor_amaranth():
         "except SystemExit: pass\n"
         "assert not {'numpy', 'amaranth', 'matplotlib'} & set(sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -83,10 +88,30 @@ def test_module_is_the_command():
     assert done.stdout.startswith("ropeway ")
 
 
+def test_terminal_of_few_letters_is_written_to(monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = process("inspect", "llama-3.1-8b")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.isascii()
+
+
+def test_closed_output_is_no_error():
+    done = subprocess.run(
+        ["bash", "-c", f"{COMMAND[0]} -m ropeway.cli inspect --list >&-"],
+        stderr=subprocess.PIPE,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
 def test_full_disk_is_one_line():
-    with open("/dev/full", "w") as full:
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*COMMAND, "inspect", "--list"], stdout=full, stderr=subprocess.PIPE, text=True
+            [*COMMAND, "inspect", "--list"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert done.returncode == 2
     assert_one_line(done.stderr)

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bounds of the bit-true model's error; ``python -m tests.golden.accuracy`` prints them.
 
-With e the errors of a row's cosine and sine in units of 1, the error of a turned element before it
-is rounded is x·e_cos − y·e_sin. Over all pairs of a word of W bits this is at most 2^(W−1)·(|e_cos| +
-|e_sin|). Where neither result saturates the pair's norm is at most 2^(W−½)/amplitude, which bounds it
-by that times the hypotenuse of both errors; where the rotated norm itself fits, by 2^(W−1)/amplitude
-times the hypotenuse. Rounding adds a half. So each figure holds for every pair there is.
+With e the errors of a row's cosine and sine in units of 1, the error of a turned element before
+it is rounded is x·e_cos − y·e_sin. Over all pairs of a word of W bits this is at most
+2^(W−1)·(|e_cos| + |e_sin|). Where neither result saturates the pair's norm is at most
+2^(W−½)/amplitude, which bounds it by that times the hypotenuse of both errors; where the rotated
+norm itself fits, by 2^(W−1)/amplitude times the hypotenuse. Rounding adds a half. So each figure
+holds for every pair there is.
 
-The first quadrant's phases speak for all 2^24, since a row's quadrants are each other's exact quarter
-turns (test_sincos.py) and the set of pairs is the same in each.
+The first quadrant's phases speak for all 2^24, since a row's quadrants are each other's exact
+quarter turns (test_sincos.py) and the set of pairs is the same in each.
 """
 
 from dataclasses import dataclass
@@ -25,7 +26,7 @@ QUADRANT = 1 << 22
 
 @dataclass(frozen=True)
 class Bounds:
-    """Largest error in LSB over all phases: of unsaturated pairs, and where the rotated norm fits."""
+    """Largest error in LSB over all phases: of unsaturated pairs, and of those whose norm fits."""
 
     unsaturated: float
     fitting: float
@@ -58,8 +59,9 @@ def bounds(p: RopeParameters, code: int, scale: int, every: int = 1) -> Bounds:
     cos, sin, exact_cos, exact_sin = quadrant_row(p, code, scale, every)
     of_cos, of_sin = np.abs(cos - amplitude * exact_cos), np.abs(sin - amplitude * exact_sin)
     word = 2.0 ** (p.data_bits - 1)
-    fitting = word / amplitude * np.hypot(of_cos, of_sin)
-    unsaturated = np.minimum(word * (of_cos + of_sin), np.sqrt(2) * fitting)
+    any_pair = word * (of_cos + of_sin)
+    norm = word / amplitude * np.hypot(of_cos, of_sin)
+    unsaturated, fitting = np.minimum(any_pair, np.sqrt(2) * norm), np.minimum(any_pair, norm)
     return Bounds(float(unsaturated.max()) + 0.5, float(fitting.max()) + 0.5)
 
 

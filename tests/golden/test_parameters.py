@@ -19,7 +19,7 @@ REFUSED = [
     *({"position_bits": value} for value in (7, 33)),
     *({"axes": value} for value in (0, 5)),
     *({"rows": value} for value in (1, 3, 16)),
-    *({"tokens": value} for value in (4, 12, 64)),
+    *({"tokens": value} for value in (4, 12, 24)),
     *({"max_head_dim": value} for value in (0, 4, 100, 8192)),
 ]
 

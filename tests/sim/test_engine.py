@@ -37,9 +37,7 @@ VARIANTS = {
         lanes=1, compact=True, multipliers=4, max_head_dim=128
     ),
     "16-bit coefficients": RopeParameters(coefficient_bits=16, max_head_dim=128),
-    "two rows, two slots, eight tokens": RopeParameters(
-        rows=2, slots=2, tokens=8, max_head_dim=128
-    ),
+    "two rows, two slots": RopeParameters(rows=2, slots=2, tokens=16, max_head_dim=128),
     "eight rows, eight slots": RopeParameters(rows=8, slots=8, tokens=32, max_head_dim=128),
     "17-bit data": RopeParameters(data_bits=17, max_head_dim=128),
     "32-bit positions": RopeParameters(position_bits=32, max_head_dim=128),
@@ -67,6 +65,26 @@ def test_a_whole_llama_token_is_exact():
     table = geometry(128, HeadPattern(32, 8, 8), theta=500_000.0)
     result = check(bench_of(p), steps_of(p, table, [131_071]), [Load(0, table)])
     assert len(result.result_clocks) == 48 * 16
+
+
+@pytest.mark.parametrize("pairing", Pairing)
+def test_every_small_head_is_exact(pairing):
+    """Every block of up to six beats, whole heads and partial ones, at every offset."""
+    p = RopeParameters(lanes=1, data_bits=8, max_head_dim=16)
+    tables = [
+        geometry(
+            2 * beats,
+            HeadPattern(1, 0, 1),
+            rotary_dim=2 * block,
+            offset=2 * offset,
+            pairing=pairing,
+            theta=3.0,
+        )
+        for beats in range(1, 7)
+        for block in range(1, beats + 1)
+        for offset in range(beats - block + 1)
+    ]
+    play(bench_of(p), script_of(p, tables, each=1, seed=1))
 
 
 def test_eight_bit_positions_wrap_nowhere():

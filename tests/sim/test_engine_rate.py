@@ -65,6 +65,15 @@ def test_a_repeated_position_takes_its_row_again():
     assert clocks_a_token(repeated, 6) == 16
 
 
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_a_shift_of_cached_keys_streams_a_beat_every_clock(lanes):
+    # One head a token, and one delta for all: beats alone decide.
+    p = RopeParameters(lanes=lanes, max_head_dim=64)
+    table = geometry(64, HeadPattern(0, 1))
+    result = check(bench_of(p), steps_of(p, table, [-100] * 40), [Load(0, table)])
+    assert clocks_a_token(result, 20) == 64 // p.beat_elements
+
+
 def latency_of(p: RopeParameters, pairing: Pairing) -> int:
     """Clocks from a position to the first beat of its result, data waiting."""
     table = geometry(64, HeadPattern(1, 1), pairing=pairing)

@@ -11,7 +11,7 @@ from ropeway.sim.traffic import all_of, every, from_clock, positions_ahead, unti
 from tests.geometries import POSITIONS, geometry
 from tests.sim.engines import Step, bench_of, check, steps_of, token_of
 
-P = RopeParameters(max_head_dim=64, tokens=8)
+P = RopeParameters(max_head_dim=64)
 TABLE = geometry(64, HeadPattern(2, 1, 1))
 LOADS = [Load(0, TABLE)]
 

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Benches for one component: ports driven and sampled clock by clock, and streams under traffic."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from amaranth.hdl import C, Module, Value
+from amaranth.lib import stream
+from amaranth.sim import Simulator
+
+from ropeway.golden.table import PhaseTable
+from ropeway.hdl.phase_table import PhaseTable as HardwareTable
+
+VERDICT = 24  # clocks after an image's last word by which it is judged
+
+
+def port(component, path: str):
+    """The port or field that a dotted path names; numbers are indices."""
+    for name in path.split("."):
+        component = component[int(name)] if name.isdigit() else getattr(component, name)
+    return component
+
+
+def simulate(component, testbench):
+    """Run one testbench on a component until it ends."""
+    simulator = Simulator(component)
+    simulator.add_clock(1e-6)
+    simulator.add_testbench(testbench)
+    simulator.run()
+
+
+def clock_through(
+    component, inputs: Mapping[str, Sequence[int]], outputs: Sequence[str], *, extra: int = 0
+) -> dict[str, np.ndarray]:
+    """Set every input to its next value each clock, and sample the outputs at each clock's end.
+
+    What a component of latency n makes of the inputs of clock i stands at n + i; ``extra`` clocks
+    with the last inputs follow.
+    """
+    driven = [(Value.cast(port(component, path)), values) for path, values in inputs.items()]
+    read = [Value.cast(port(component, path)) for path in outputs]
+    clocks = len(next(iter(inputs.values())))
+    samples = []
+
+    async def testbench(ctx):
+        for clock in range(clocks + extra):
+            if clock < clocks:
+                for value, values in driven:
+                    ctx.set(value, int(values[clock]))
+            _, _, *sample = await ctx.tick().sample(*read)
+            samples.append(sample)
+
+    simulate(component, testbench)
+    columns = zip(*samples, strict=True)
+    return {path: np.array(column) for path, column in zip(outputs, columns, strict=True)}
+
+
+@dataclass(frozen=True)
+class StreamResult:
+    """Items out of a stream, and the clocks at which items went in and came out."""
+
+    items: list[int]
+    clocks_in: np.ndarray
+    clocks_out: np.ndarray
+
+
+def stream_through(
+    component,
+    items: Sequence[int],
+    *,
+    i: stream.Interface | None = None,
+    o: stream.Interface | None = None,
+    count: int | None = None,
+    idle: float = 0.0,
+    stall: float = 0.0,
+    seed: int = 0,
+    timeout: int = 200,
+    room: Value | None = None,
+    before: Callable[..., Awaitable[object]] | None = None,
+    each_clock: Callable[..., None] = lambda _ctx, _random: None,
+) -> StreamResult:
+    """Send items in at ``i`` and take ``count`` out of ``o``, idle and stalled at random.
+
+    With ``room`` an item goes only in the clock after one that had room. ``before(ctx)`` comes
+    first, ``each_clock(ctx, random)`` in every clock. A valid item must hold, unchanged, until it
+    is taken. Raises TimeoutError when nothing moves.
+    """
+    i, o = i or component.i, o or component.o
+    random = np.random.default_rng(seed)
+    payload_in, payload_out = Value.cast(i.payload), Value.cast(o.payload)
+    taken: list[int] = []
+    clocks: tuple[list[int], list[int]] = ([], [])
+    count = len(items) if count is None else count
+    waits = not o.signature.always_ready
+
+    async def testbench(ctx):
+        offered, sent, pending, quiet, clock = False, 0, None, 0, 0
+        roomy, ready_in = room is None, C(1) if i.signature.always_ready else i.ready
+        if before is not None:
+            await before(ctx)
+        while len(taken) < count or sent < len(items):
+            if not offered and roomy and sent < len(items) and random.random() >= idle:
+                offered = True
+                ctx.set(payload_in, int(items[sent]))
+            ready = random.random() >= stall if waits else True
+            ctx.set(i.valid, offered)
+            if waits:
+                ctx.set(o.ready, ready)
+            each_clock(ctx, random)
+            _, _, accepted, valid, payload, roomy = await ctx.tick().sample(
+                ready_in, o.valid, payload_out, C(1) if room is None else room
+            )
+            if pending is not None:
+                assert valid, f"valid fell before the item was taken, clock {clock}"
+                assert payload == pending, f"an item changed before it was taken, clock {clock}"
+            pending = payload if valid and not ready else None
+            quiet += 1
+            if offered and accepted:
+                offered, quiet = False, 0
+                sent += 1
+                clocks[0].append(clock)
+            if valid and ready:
+                quiet = 0
+                taken.append(payload)
+                clocks[1].append(clock)
+            clock += 1
+            if quiet > timeout:
+                raise TimeoutError(f"nothing moved for {quiet} clocks, {len(taken)} items out")
+
+    simulate(component, testbench)
+    return StreamResult(taken, *(np.array(column) for column in clocks))
+
+
+@dataclass
+class Verdict:
+    """What a load came to: clocks from first word to last, flags raised, slots loaded after it."""
+
+    clocks: int
+    refused: int
+    malformed: int
+    loaded: int
+
+
+async def load(ctx, table: HardwareTable, words: Sequence[int] | PhaseTable, slot: int) -> Verdict:
+    """Stream an image into a phase table, and wait for its verdict."""
+    words = words.image() if isinstance(words, PhaseTable) else words
+    flags, clocks, sent = np.zeros(2, dtype=int), 0, 0
+    payload = table.i_load.payload
+    for _ in range(len(words) + VERDICT):
+        ctx.set(table.i_load.valid, sent < len(words))
+        if sent < len(words):
+            ctx.set(payload.word, int(words[sent]))
+            ctx.set(payload.slot, slot)
+            ctx.set(payload.last, sent == len(words) - 1)
+        _, _, ready, *raised = await ctx.tick().sample(
+            table.i_load.ready, table.refused, table.malformed
+        )
+        flags += raised
+        clocks += sent < len(words)
+        sent += bool(ready and sent < len(words))
+    return Verdict(clocks, *flags.tolist(), ctx.get(table.loaded))
+
+
+def assembled(**submodules) -> Module:
+    """A module of named submodules, for their harness to connect."""
+    m = Module()
+    for name, component in submodules.items():
+        m.submodules[name] = component
+    return m

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The generic forms of multiplier and memories."""
+
+import numpy as np
+import pytest
+from amaranth.hdl import Shape, signed, unsigned
+
+from ropeway.hdl.primitives import DualRom, Multiplier, Ram
+from tests.hdl.benches import clock_through
+
+
+def values_of(shape: Shape, random: np.random.Generator, count: int) -> list[int]:
+    low = -(1 << shape.width - 1) if shape.signed else 0
+    high = low + (1 << shape.width) - 1
+    corners = [low, low + 1, -1 if shape.signed else 1, 0, 1, high - 1, high]
+    return corners + random.integers(low, high + 1, count).tolist()
+
+
+@pytest.mark.parametrize("relay", [False, True])
+@pytest.mark.parametrize("b_shape", [signed(18), unsigned(18), unsigned(16)], ids=repr)
+@pytest.mark.parametrize("a_shape", [signed(17), unsigned(16), signed(2)], ids=repr)
+def test_a_product_of_any_signs_comes_a_latency_later(a_shape, b_shape, relay):
+    random = np.random.default_rng(0)
+    a = values_of(a_shape, random, 20)
+    b = values_of(b_shape, random, 20)
+    pairs = [(x, y) for x in a for y in b]
+    multiplier = Multiplier(a_shape, b_shape, relay=relay)
+    inputs = {"a": [x for x, _ in pairs], "b": [y for _, y in pairs]}
+    found = clock_through(multiplier, inputs, ["p"], extra=multiplier.latency)["p"]
+    mask = (1 << a_shape.width + b_shape.width) - 1
+    products = [x * y & mask for x, y in pairs]
+    assert [int(p) & mask for p in found[multiplier.latency :]] == products
+    assert multiplier.latency == 2 + relay
+
+
+@pytest.mark.parametrize(("width", "depth"), [(36, 64), (49, 512), (1, 4), (18, 2048)])
+def test_a_ram_gives_the_word_of_two_clocks_ago(width, depth):
+    random = np.random.default_rng(width)
+    clocks = 600
+    enable = random.integers(0, 2, clocks)
+    write = random.integers(0, depth, clocks)
+    data = [int(x) % (1 << width) for x in random.integers(0, 1 << 62, clocks)]
+    read = random.integers(0, depth, clocks)
+    read = np.where(read == write, (read + 1) % depth, read)
+    found = clock_through(
+        Ram(width, depth),
+        {
+            "write_enable": enable,
+            "write_address": write,
+            "write_data": data,
+            "read_address": read,
+        },
+        ["read_data"],
+        extra=Ram.latency,
+    )["read_data"]
+    memory: dict[int, int] = {}
+    compared = 0
+    for clock in range(clocks):
+        if read[clock] in memory:
+            assert found[clock + Ram.latency] == memory[read[clock]]
+            compared += 1
+        if enable[clock]:
+            memory[write[clock]] = data[clock]
+    assert compared > 0
+
+
+def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
+    random = np.random.default_rng(0)
+    content = random.integers(0, 1 << 20, 256).tolist()
+    a, b = random.integers(0, 256, (2, 400))
+    found = clock_through(
+        DualRom(20, content),
+        {"a_address": a, "b_address": b},
+        ["a_data", "b_data"],
+        extra=DualRom.latency,
+    )
+    for letter, addresses in (("a", a), ("b", b)):
+        words = found[f"{letter}_data"][DualRom.latency :]
+        assert words.tolist() == [content[address] for address in addresses]

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A queue keeps order and holds its items under any traffic."""
+
+import numpy as np
+import pytest
+
+from ropeway.hdl.queue import Queue
+from tests.hdl.benches import stream_through
+
+ITEMS = np.random.default_rng(0).integers(0, 1 << 20, 300).tolist()
+
+
+@pytest.mark.parametrize("stall", [0.0, 0.5])
+@pytest.mark.parametrize("idle", [0.0, 0.5])
+@pytest.mark.parametrize("full_rate", [False, True])
+@pytest.mark.parametrize(("depth", "seed"), [(16, 1), (32, 2)])
+def test_items_come_out_in_their_order(depth, seed, full_rate, idle, stall):
+    queue = Queue(20, depth, full_rate=full_rate)
+    result = stream_through(queue, ITEMS, room=queue.room, idle=idle, stall=stall, seed=seed)
+    assert result.items == ITEMS
+    assert result.clocks_out[0] - result.clocks_in[0] >= queue.latency
+
+
+@pytest.mark.parametrize("full_rate", [False, True])
+def test_the_stated_latency_and_interval_are_measured(full_rate):
+    queue = Queue(20, 16, full_rate=full_rate)
+    result = stream_through(queue, ITEMS, room=queue.room)
+    assert result.clocks_out[0] - result.clocks_in[0] == queue.latency
+    assert np.all(np.diff(result.clocks_out) == queue.interval)
+
+
+@pytest.mark.parametrize("full_rate", [False, True])
+@pytest.mark.parametrize(("depth", "seed"), [(16, 3), (32, 4)])
+def test_one_item_less_than_its_depth_always_fits(depth, seed, full_rate):
+    # A producer that counts does not look for room: all go in before the first is taken.
+    fitting = ITEMS[: depth - 1]
+    queue = Queue(20, depth, full_rate=full_rate)
+    result = stream_through(queue, fitting, stall=0.98, seed=seed, timeout=3000)
+    assert result.clocks_in[-1] < result.clocks_out[0]
+    assert result.items == fitting
+
+
+@pytest.mark.parametrize("depth", [16, 32])
+def test_room_holds_back_a_producer_while_nothing_is_taken(depth):
+    queue = Queue(20, depth)
+    with pytest.raises(TimeoutError, match=r"0 items out"):
+        stream_through(queue, ITEMS, room=queue.room, stall=1.0)

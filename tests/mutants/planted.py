@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The planted mistakes: each a source replacement, and the named test that must turn red."""
+
+from dataclasses import dataclass
+
+__all__ = ["MUTANTS", "Mutant"]
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """``old``, found exactly once in ``file``, becomes ``new``; then ``test`` must fail."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    test: str
+
+
+CHECKPOINT = (
+    "tests/golden/test_checkpoints.py::"
+    "test_q_and_k_of_a_checkpoint_turn_as_its_formula_says_and_v_passes"
+)
+LLAMA, QWEN = f"{CHECKPOINT}[llama-3.1-8b]", f"{CHECKPOINT}[qwen2.5-7b-instruct]"
+ACCURACY = "tests/golden/test_accuracy.py::"
+SINCOS = "tests/golden/test_sincos.py::"
+SMALL = "tests/sim/test_engine.py::test_every_small_head_is_exact"
+HALF_SPLIT, ADJACENT = f"{SMALL}[half-split]", f"{SMALL}[adjacent]"
+SLOTS = "tests/sim/test_engine_slots.py::"
+TRAFFIC = "tests/sim/test_engine_traffic.py::"
+FLAGS = f"{SLOTS}test_conjugate_is_the_negated_position_and_pure_leaves_the_amplitude_out"
+HEADS = "tests/hdl/test_heads.py::test_every_pattern_is_written_out_head_by_head[1-1.0]"
+LANE = "tests/hdl/test_rotator.py::test_a_lane_turns_a_pair_every_clock_as_golden_does"
+THREE, FOUR = f"{LANE}[16 bits, three multipliers]", f"{LANE}[16 bits, four multipliers]"
+PHASE = "tests/hdl/test_phase_generator.py::test_a_phase_comes_a_latency_later_one_every_interval"
+COEFFICIENTS = (
+    "tests/hdl/test_amplitude.py::"
+    "test_every_amplitude_gives_the_golden_coefficients_one_pair_a_clock[three multipliers]"
+)
+FRAMED = (
+    f"{TRAFFIC}test_packets_that_end_early_or_late_are_well_framed_and_marked_and_harm_no_other"
+    "[0-half-split]"
+)
+
+# The mistakes that ports of rotary embedding make, where each would live here.
+CLASSIC = [
+    Mutant(
+        "decode off by one, golden",
+        "golden/sincos.py",
+        "    positions = np.asarray(positions, dtype=np.int64)\n",
+        "    positions = np.asarray(positions, dtype=np.int64) + 1\n",
+        LLAMA,
+    ),
+    Mutant(
+        "decode off by one, hardware",
+        "hdl/row_generator.py",
+        "given = job.position.position[axis]",
+        "given = job.position.position[axis] + 1",
+        FLAGS,
+    ),
+    Mutant(
+        "V rotated, from a config",
+        "golden/rope_config.py",
+        'turns_v = trailing or config.flag("rotary_value")',
+        "turns_v = True",
+        LLAMA,
+    ),
+    Mutant(
+        "V rotated, golden",
+        "golden/rotation.py",
+        "    rotates = table.pattern.rotates\n",
+        "    rotates = np.ones_like(table.pattern.rotates)\n",
+        LLAMA,
+    ),
+    Mutant(
+        "V rotated, hardware",
+        "hdl/heads.py",
+        "turns.eq(token.rotates & (geometry.rotated & kind).any())",
+        "turns.eq(token.rotates)",
+        HEADS,
+    ),
+    Mutant(
+        "d_model for head_dim in the exponent",
+        "golden/schedules.py",
+        "    step = theta.ln() * -2 / dim\n",
+        "    step = theta.ln() * -2 / (32 * dim)\n",
+        LLAMA,
+    ),
+    Mutant(
+        "K by the query head count",
+        "golden/geometry.py",
+        "HeadPattern(self.heads, self.kv_heads, self.kv_heads,",
+        "HeadPattern(self.heads, self.heads, self.kv_heads,",
+        LLAMA,
+    ),
+    Mutant(
+        "adjacent for half-split, from a config",
+        "golden/geometry.py",
+        "            pairing=self.pairing,\n",
+        "            pairing=Pairing.ADJACENT,\n",
+        LLAMA,
+    ),
+    Mutant(
+        "adjacent for half-split, golden",
+        "golden/rotation.py",
+        "if table.pairing is Pairing.ADJACENT:",
+        "if table.pairing is Pairing.HALF_SPLIT:",
+        "tests/golden/test_rotation.py::test_a_quarter_turn_moves_the_first_element_to_its_partner",
+    ),
+    Mutant(
+        "adjacent for half-split, hardware",
+        "hdl/phase_table.py",
+        "header.half_split.eq(word[0])",
+        "header.half_split.eq(0)",
+        HALF_SPLIT,
+    ),
+    Mutant(
+        "linear in place of YaRN",
+        "golden/rope_types.py",
+        '"yarn": RopeType(yarn.yarn, YARN, ',
+        '"yarn": RopeType(schedules.linear, FACTOR, ',
+        QWEN,
+    ),
+    Mutant(
+        "table index wrapped at 65536, golden",
+        "golden/sincos.py",
+        "    if conjugate:\n        positions = -positions\n",
+        "    positions = positions % 65536\n",
+        LLAMA,
+    ),
+    Mutant(
+        "table index wrapped at 65536, hardware",
+        "hdl/phase_generator.py",
+        "return (position[:LIMB], position[LIMB:].as_signed()), [",
+        "return (position[:LIMB], C(0, signed(len(position) - LIMB))), [",
+        f"{PHASE}[pipelined-26]",
+    ),
+    Mutant(
+        "amplitude applied twice, from a config",
+        "golden/geometry.py",
+        "amplitude_code(self.attention_factor) if",
+        "amplitude_code(self.attention_factor**2) if",
+        QWEN,
+    ),
+    Mutant(
+        "amplitude applied twice, golden",
+        "golden/sincos.py",
+        "return round_half_up(raw + product,",
+        "return round_half_up(raw + 2 * product,",
+        QWEN,
+    ),
+    Mutant(
+        "amplitude applied twice, hardware",
+        "hdl/amplitude.py",
+        "(multiplier.p >> 2 * bits - RAW_FRACTION_BITS)",
+        "(multiplier.p >> 2 * bits - RAW_FRACTION_BITS - 1)",
+        COEFFICIENTS,
+    ),
+]
+
+NUMBERS = [
+    Mutant(
+        "phase truncated",
+        "golden/sincos.py",
+        "(turns + np.uint64(1 << dropped - 1)) >> np.uint64(dropped)",
+        "turns >> np.uint64(dropped)",
+        f"{SINCOS}test_a_phase_is_the_exact_product_rounded_once[4095]",
+    ),
+    Mutant(
+        "rotation truncated",
+        "golden/rotation.py",
+        "np.floor(np.add(turned, 0.5, out=turned), out=turned)",
+        "np.floor(turned, out=turned)",
+        f"{ACCURACY}test_corner_pairs_at_all_phases_are_within_one_lsb",
+    ),
+    Mutant(
+        "quadrant sign wrong, golden",
+        "golden/sincos.py",
+        "np.where((quadrant == 1) | (quadrant == 2), -cosine, cosine)",
+        "np.where(quadrant == 2, -cosine, cosine)",
+        f"{SINCOS}test_the_quadrants_are_exact_quarter_turns_of_the_first[1]",
+    ),
+    Mutant(
+        "conjugate that does not turn back",
+        "golden/sincos.py",
+        "        positions = -positions\n",
+        "        positions = +positions\n",
+        f"{SINCOS}test_the_conjugate_is_the_negated_position",
+    ),
+    Mutant(
+        "samples at whole steps",
+        "golden/sincos.py",
+        "(np.arange(steps) + 0.5)",
+        "np.arange(steps)",
+        f"{SINCOS}test_sine_and_cosine_are_within_their_bound_of_exact_at_every_phase",
+    ),
+    Mutant(
+        "a larger unscaled code",
+        "golden/table.py",
+        "LARGEST_UNSCALED_CODE = 108582",
+        "LARGEST_UNSCALED_CODE = 108583",
+        f"{ACCURACY}test_cos_and_sin_together_fit_their_word_up_to_the_largest_unscaled_code"
+        "_and_no_further",
+    ),
+    Mutant(
+        "mirror address off by one",
+        "hdl/sincos.py",
+        "rom.b_address.eq(~address)",
+        "rom.b_address.eq(-address)",
+        "tests/hdl/test_sincos.py::test_every_corner_and_random_phases_are_exact_one_a_clock",
+    ),
+    Mutant(
+        "quadrant sign wrong, three multipliers",
+        "hdl/rotator.py",
+        "v_negative.eq(quadrant[1])",
+        "v_negative.eq(quadrant[0])",
+        THREE,
+    ),
+    Mutant(
+        "rounding dropped, three multipliers",
+        "hdl/rotator.py",
+        "(~scale | value[end - 1])",
+        "(scale & value[end - 1])",
+        THREE,
+    ),
+    Mutant(
+        "results that wrap",
+        "hdl/fixed.py",
+        "return Mux(overflows(value, bits), Mux(value[-1], low, high), value[:bits].as_signed())",
+        "return value[:bits].as_signed()",
+        FOUR,
+    ),
+    Mutant(
+        "rounding dropped, phase",
+        "hdl/phase_generator.py",
+        "HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1 - LIMB",
+        "HALF = 0",
+        f"{PHASE}[compact-8]",
+    ),
+]
+
+FLOW = [
+    Mutant(
+        "bank flip rule dropped",
+        "hdl/framer.py",
+        "walker.place.split & walker.place.second & ~walker.head.odd",
+        "C(0)",
+        HALF_SPLIT,
+    ),
+    Mutant(
+        "an operation that goes a beat early",
+        "hdl/ledger.py",
+        "self.enough_after.eq(~goes[-1]),",
+        "self.enough_after.eq(~stays[-1]),",
+        HALF_SPLIT,
+    ),
+    Mutant(
+        "credit never checked",
+        "hdl/drain.py",
+        "spacious.eq(room > 3)",
+        "spacious.eq(1)",
+        f"{TRAFFIC}test_traffic_changes_nothing_but_time[results not taken for long]",
+    ),
+    Mutant(
+        "a credit too many for each beat",
+        "hdl/drain.py",
+        "room - self.read + (self.o.valid & self.o.ready)",
+        "room - self.read + self.o.valid",
+        f"{TRAFFIC}test_traffic_changes_nothing_but_time[results hardly taken]",
+    ),
+    Mutant(
+        "row released early",
+        "hdl/sequencer.py",
+        "self.row_released.eq(begins & held)",
+        "self.row_released.eq(begins)",
+        f"{TRAFFIC}test_traffic_changes_nothing_but_time[results hardly taken]",
+    ),
+    Mutant(
+        "V by the coefficients of a row",
+        "hdl/engine.py",
+        '"negative": 1}',
+        '"negative": 0}',
+        ADJACENT,
+    ),
+    Mutant(
+        "slot busy check dropped",
+        "hdl/phase_table.py",
+        "slot_busy = (self.busy & slot_bit).any()",
+        "slot_busy = C(0)",
+        f"{SLOTS}test_writing_a_busy_slot_is_refused_and_its_tokens_are_exact",
+    ),
+    Mutant(
+        "positions accepted while their slot is loaded",
+        "hdl/phase_table.py",
+        "self.loaded.eq(usable & ~closed)",
+        "self.loaded.eq(usable)",
+        f"{SLOTS}test_a_load_that_races_with_a_position_is_refused_or_waited_for",
+    ),
+    Mutant(
+        "sharing not invalidated on reload",
+        "hdl/intake.py",
+        "with m.If(self.claimed & (self.claimed_slot == held.slot)):",
+        "with m.If(C(0)):",
+        f"{SLOTS}test_a_row_is_not_shared_across_a_load_of_its_slot[0]",
+    ),
+    Mutant(
+        "a row shared by every token",
+        "hdl/intake.py",
+        "new_row.eq(rotates & ~shares)",
+        "new_row.eq(rotates & ~unchanged)",
+        f"{SLOTS}test_a_shared_row_is_that_of_the_same_position_slot_and_flags_alone",
+    ),
+    Mutant(
+        "conjugate ignored",
+        "hdl/row_generator.py",
+        "job.position.conjugate, len(operand)",
+        "C(0), len(operand)",
+        FLAGS,
+    ),
+    Mutant(
+        "amplitude kept in a pure shift",
+        "hdl/row_generator.py",
+        "with m.If(early.pure):",
+        "with m.If(C(0)):",
+        FLAGS,
+    ),
+    Mutant(
+        "a short packet padded with what is at the port",
+        "hdl/framer.py",
+        "Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))",
+        "Value.cast(given.data)",
+        FRAMED,
+    ),
+    Mutant(
+        "late packets not marked",
+        "hdl/framer.py",
+        "self.bad.eq(padding | ~given.last)",
+        "self.bad.eq(padding)",
+        FRAMED,
+    ),
+    Mutant(
+        "images not judged",
+        "hdl/phase_table.py",
+        "good.eq(whole & ~wrong & ~refusing & served)",
+        "good.eq(~refusing)",
+        "tests/hdl/test_phase_table.py::"
+        "test_what_is_no_image_leaves_its_slot_unloaded_and_all_others_as_they_are[another magic]",
+    ),
+    Mutant(
+        "a geometry beyond its head served",
+        "hdl/phase_table.py",
+        "            rotary <= header.head_dim,\n",
+        "",
+        "tests/hdl/test_phase_table.py::"
+        "test_what_is_no_image_leaves_its_slot_unloaded_and_all_others_as_they_are"
+        "[a rotary part beyond the head]",
+    ),
+    Mutant(
+        "an item lost in a full queue",
+        "hdl/queue.py",
+        "self.room.eq(~kept[2:].all())",
+        "self.room.eq(1)",
+        "tests/hdl/test_queue.py::test_items_come_out_in_their_order[16-1-False-0.0-0.5]",
+    ),
+]
+
+MUTANTS = [*CLASSIC, *NUMBERS, *FLOW]

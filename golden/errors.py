@@ -7,8 +7,8 @@ __all__ = ["InputError"]
 class InputError(ValueError):
     """What a user gave breaks a rule; reads as ``KEY = VALUE: RULE``.
 
-    ``key`` names where the value came from (a config key, an array, an option), ``value`` is what was
-    found there and ``rule`` what is allowed.
+    ``key`` names where the value came from (a config key, an array, an option), ``value`` is what
+    was found there and ``rule`` what is allowed.
     """
 
     def __init__(self, key: str, value: object, rule: str):

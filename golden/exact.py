@@ -20,8 +20,9 @@ def cos_sin(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Cos and sin of position · inv_freq times the amplitude, float64 [tokens, pairs].
 
-    ``inv_freq`` in radians a position, [pairs]; ``positions`` [tokens] or, with ``axes`` naming each
-    pair's column, [tokens, axes]. Source: Su et al., RoFormer, equation 15; the amplitude is YaRN's.
+    ``inv_freq`` in radians a position, [pairs]; ``positions`` [tokens] or, with ``axes`` naming
+    each pair's column, [tokens, axes]. Source: Su et al., RoFormer, equation 15; the amplitude is
+    YaRN's.
     """
     positions = np.asarray(positions, dtype=np.float64)
     if axes is not None and positions.ndim == 2:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Named rounding and saturation of integers, as the hardware does them (hdl/fixed.py is the twin)."""
+"""Named rounding and saturation of integers; hdl/fixed.py is the hardware's twin."""
 
 import numpy as np
 

@@ -15,12 +15,13 @@ LANES = (1, 2, 4, 8, 16, 32, 64)
 class RopeParameters:
     """What is fixed when an engine is built; everything else is loaded into it.
 
-    ``lanes`` pairs turn a clock; ``data_bits`` is an element's width; ``coefficient_bits`` the width of
-    the row's unsigned words (one integer bit, so amplitudes to √2 fit; 16 for devices whose multipliers
-    are 16×16); ``multipliers`` 3 or 4 a pair (default: 3 where data fit). ``max_head_dim``, ``slots``,
-    ``position_bits``, ``axes`` (positions a token) size memories. ``rows`` rotation rows are kept, so
-    that the generator runs ahead of the rotator; up to ``tokens`` positions are accepted before the
-    first is finished. ``compact`` takes the small phase generator (5 clocks a pair) for the pipelined.
+    ``lanes`` pairs turn a clock; ``data_bits`` is an element's width; ``coefficient_bits`` the
+    width of the row's unsigned words (one integer bit, so amplitudes to √2 fit; 16 for devices
+    whose multipliers are 16×16); ``multipliers`` 3 or 4 a pair (default: 3 where data fit).
+    ``max_head_dim``, ``slots``, ``position_bits``, ``axes`` (positions a token) size memories.
+    ``rows`` rotation rows are kept, so that the generator runs ahead of the rotator; up to
+    ``tokens`` positions are accepted before the first is finished. ``compact`` takes the small
+    phase generator (5 clocks a pair) for the pipelined.
 
     Raises InputError, naming the parameter, for anything out of range.
     """

@@ -34,8 +34,8 @@ def rotate(
     shape, may be ``heads`` itself. Exact products and sums, divided by 2^fraction_bits, rounded to
     nearest with a half upwards, saturated to ``data_bits``. Elements outside the rotary part pass.
 
-    float64 holds every sum here exactly (data 18 bits + coefficient 18 bits + 1), and runs faster than
-    64-bit integers.
+    float64 holds every sum here exactly (data 18 bits + coefficient 18 bits + 1), and runs faster
+    than 64-bit integers.
     """
     if out is None:
         out = np.empty_like(heads)
@@ -83,8 +83,8 @@ def rope(
 ) -> tuple[np.ndarray, int]:
     """Whole tokens through the engine: [tokens, heads, head_dim] in the table's head pattern.
 
-    Heads of a kind that the pattern does not rotate, and all heads of a bypassing table, pass bit for
-    bit. Returns the result and how many elements saturated.
+    Heads of a kind that the pattern does not rotate, and all heads of a bypassing table, pass bit
+    for bit. Returns the result and how many elements saturated.
     """
     if table.bypass:
         return tokens.copy(), 0

@@ -2,8 +2,8 @@
 """Bit-true phase, sine and cosine: from a position to a rotation row's coefficients.
 
 A phase is a fraction of a turn in 24 bits: 2 for the quadrant, 10 that address a quarter-wave ROM
-sampled at half steps, 12 for the offset δ from the sample. sin and cos of the angle within the first
-quadrant follow to first order, since the derivative of either is the other:
+sampled at half steps, 12 for the offset δ from the sample. sin and cos of the angle within the
+first quadrant follow to first order, since the derivative of either is the other:
 
     sin(a + δ) ≈ sin a + δ·cos a        cos(a + δ) ≈ cos a − δ·sin a
 """
@@ -24,12 +24,12 @@ PHASE_BITS = 24
 ADDRESS_BITS = 10
 OFFSET_BITS = PHASE_BITS - 2 - ADDRESS_BITS
 
-# ROM entries are truncated to 20 bits and the lost half is put back where they are used, so the largest
-# entry needs no twenty-first bit and the rounding error is that of a rounded entry.
+# ROM entries are truncated to 20 bits and the lost half is put back where they are used, so the
+# largest entry needs no twenty-first bit and the rounding error is that of a rounded entry.
 ENTRY_BITS = 20
 
-# δ in radians is offset · 2π · 2^-24 ≈ offset · 201/32 · 2^-24: three additions, 2^-22 from exact at
-# the end of a step. It is kept to 16 bits, units of 2^-25.
+# δ in radians is offset · 2π · 2^-24 ≈ offset · 201/32 · 2^-24: three additions, 2^-22 from exact
+# at the end of a step. It is kept to 16 bits, units of 2^-25.
 TURN_NUMERATOR = 201
 DELTA_SHIFT = 4
 DELTA_FRACTION_BITS = 25
@@ -45,8 +45,8 @@ CENTRE = (1 << WIDENED - 1) - 2
 def phase(table: PhaseTable, positions: np.ndarray, conjugate: bool = False) -> np.ndarray:
     """Phases in units of 2^-24 turn, uint32 [tokens, pairs].
 
-    ``positions`` are signed integers, [tokens] or [tokens, axes]. The product is exact modulo one turn
-    and rounded once, a half up. The conjugate is the negated position, exactly.
+    ``positions`` are signed integers, [tokens] or [tokens, axes]. The product is exact modulo one
+    turn and rounded once, a half up. The conjugate is the negated position, exactly.
     """
     positions = np.asarray(positions, dtype=np.int64)
     positions = positions[:, None] if positions.ndim == 1 else positions
@@ -61,9 +61,9 @@ def phase(table: PhaseTable, positions: np.ndarray, conjugate: bool = False) -> 
 
 @cache
 def quarter_wave() -> np.ndarray:
-    """The ROM: sin at the middle of each 1/1024 of the first quadrant, truncated to 20 bits; int64 [1024].
+    """The ROM: sin at the middle of each 1/1024 of the first quadrant; int64 [1024].
 
-    Entry k stands for (entry + ½)·2^-20.
+    Truncated to 20 bits: an entry stands for (entry + ½)·2^-20.
     """
     steps = 1 << ADDRESS_BITS
     angle = (np.arange(steps) + 0.5) * (pi / 2 / steps)
@@ -71,7 +71,7 @@ def quarter_wave() -> np.ndarray:
 
 
 def quadrant_sincos(phases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Quadrant (0–3), and cos and sin within it in units of 2^-23, int64, of phases of any shape."""
+    """Quadrant (0–3), cos and sin within it in units of 2^-23, int64; phases of any shape."""
     rom = quarter_wave()
     phases = np.asarray(phases, dtype=np.int64)
     quadrant = phases >> PHASE_BITS - 2
@@ -91,7 +91,7 @@ def quadrant_sincos(phases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndar
 
 @dataclass(frozen=True)
 class Row:
-    """What turns one token's pairs: int32 ``cos`` and ``sin``, [tokens, pairs], signed, full circle.
+    """What turns the pairs of tokens: signed ``cos`` and ``sin``, int32 [tokens, pairs].
 
     Their units are 2^-``fraction_bits``.
     """

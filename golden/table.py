@@ -45,8 +45,9 @@ HEADER_WORDS = 8
 DIGESTED_HEADER_WORDS = 5
 VERSION, SCHEME_ROPE, MAGIC = 1, 0, 0x5257
 
-# With a larger code the sum of a row's cosine and sine could reach 2 and leave its unsigned word, so
-# the row is halved instead and carries its scale bit. Amplitude 1.414207: √2 less one part in 10^5.
+# With a larger code the sum of a row's cosine and sine could reach 2 and leave its unsigned word,
+# so the row is halved instead and carries its scale bit. Amplitude 1.414207: √2 less one part in
+# 10^5.
 LARGEST_UNSCALED_CODE = 108582
 AMPLITUDE_RANGE = (0.5, 2 * sqrt(2))
 
@@ -65,9 +66,10 @@ class Pairing(StrEnum):
 
 @dataclass(frozen=True)
 class HeadPattern:
-    """The order of heads in a token: ``repeat`` × [``q``, ``k``, ``v`` heads], and which kinds rotate.
+    """A token's heads: ``repeat`` × [``q``, ``k``, ``v`` of them], and which kinds rotate.
 
-    Q‖K‖V is 1 × [32, 8, 8], GPT-NeoX's fused projection n × [1, 1, 1], Falcon's n_kv × [group, 1, 1].
+    Q‖K‖V is 1 × [32, 8, 8], GPT-NeoX's fused projection n × [1, 1, 1], Falcon's n_kv × [group, 1,
+    1].
     """
 
     q: int
@@ -126,9 +128,10 @@ def amplitude_code(amplitude: float) -> tuple[int, int]:
 class PhaseTable:
     """One slot's content: the geometry of one attention layer, ready for the hardware.
 
-    ``increments`` are turns a position in units of 2^-48, one a pair; ``axes`` the position axis (0–3)
-    each pair follows; ``amplitude`` and ``scale`` as ``amplitude_code`` gives them; ``rotary_offset``
-    and ``head_dim`` count elements; ``context`` is the trained length in tokens, 0 where not stated.
+    ``increments`` are turns a position in units of 2^-48, one a pair; ``axes`` the position axis
+    (0–3) each pair follows; ``amplitude`` and ``scale`` as ``amplitude_code`` gives them;
+    ``rotary_offset`` and ``head_dim`` count elements; ``context`` is the trained length in tokens,
+    0 where not stated.
     """
 
     increments: tuple[int, ...]

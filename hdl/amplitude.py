@@ -20,9 +20,9 @@ __all__ = ["Amplitude"]
 class Amplitude(wiring.Component):
     """raw + (amplitude − 1)·raw, rounded half up to the coefficients' width.
 
-    Latency 5 clocks with three-multiplier coefficients, whose exact sum and difference take the last
-    two, or 3 with four; one pair a clock; two multipliers. The cut of sum and difference keeps the
-    rotation's bits those of four multipliers, since neither is rounded again.
+    Latency 5 clocks with three-multiplier coefficients, whose exact sum and difference take the
+    last two, or 3 with four; one pair a clock; two multipliers. The cut of sum and difference keeps
+    the rotation's bits those of four multipliers, since neither is rounded again.
 
     Ports
     -----

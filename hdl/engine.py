@@ -35,13 +35,14 @@ __all__ = ["RopeEngine", "status_layout"]
 HEADS = 32  # between the framer and the drain; one of a single beat a clock keeps both busy
 
 
-def status_layout() -> data.StructLayout:
-    """Sticky flags: an element saturated; a load was refused, or was malformed; a packet was misframed.
+def status_layout(p: RopeParameters) -> data.StructLayout:
+    """Sticky: an element saturated; a load was refused, or malformed; a packet misframed.
 
-    ``first_bad`` is the number, from reset, of the first misframed token since the flags were cleared.
+    ``first_bad`` is the number, from reset, of the first misframed token since the flags were
+    cleared; ``first_beyond`` the first position ``beyond`` its slot's trained context.
     """
-    flags = {"saturated": 1, "refused": 1, "malformed": 1, "misframed": 1}
-    return data.StructLayout(flags | {"first_bad": 32})
+    flags = {"saturated": 1, "refused": 1, "malformed": 1, "misframed": 1, "beyond": 1}
+    return data.StructLayout(flags | {"first_bad": 32, "first_beyond": signed(p.position_bits)})
 
 
 class RopeEngine(wiring.Component):
@@ -50,8 +51,8 @@ class RopeEngine(wiring.Component):
     Every token takes one position and one packet, in the same order on both streams; either may run
     ahead, up to the depth of the queues, and neither waits for more than the other's next item. One
     beat a clock, without a bubble between heads or tokens, if and only if the token's beats are at
-    least pairs · generator interval; else the generator decides. Results depend on data, position and
-    slot alone.
+    least pairs · generator interval; else the generator decides. Results depend on data, position
+    and slot alone.
 
     Latency from a position to the first rotated beat, data waiting: ``latency`` clocks for adjacent
     pairs; half-split ones wait for half of the first head's rotary part besides.
@@ -65,10 +66,23 @@ class RopeEngine(wiring.Component):
     o : stream of results
         As many beats, in the same order.
     busy, loaded : Out, one bit a slot
+    fingerprint_slot : In, fingerprint : Out
+        What the hardware made of a loaded slot's image, a clock later.
     status : Out
     clear : In
         Clears the sticky flags.
     """
+
+    i: stream.Interface
+    i_position: stream.Interface
+    i_load: stream.Interface
+    o: stream.Interface
+    busy: Signal
+    loaded: Signal
+    status: data.View
+    fingerprint_slot: Signal
+    fingerprint: Signal
+    clear: Signal
 
     def __init__(self, p: RopeParameters):
         self.parameters = p
@@ -80,7 +94,9 @@ class RopeEngine(wiring.Component):
                 "o": Out(stream.Signature(result_layout(p))),
                 "busy": Out(p.slots),
                 "loaded": Out(p.slots),
-                "status": Out(status_layout()),
+                "status": Out(status_layout(p)),
+                "fingerprint_slot": In(range(p.slots)),
+                "fingerprint": Out(64),
                 "clear": In(1),
             }
         )
@@ -89,10 +105,10 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, drain = 2, 1, 6
+        queue, entry, write, drain = 2, 1, 1, 6
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + Rotator.latency
-        return queue + self._generator.latency + first_entry + entry + rotate + drain
+        return queue + self._generator.latency + first_entry + entry + rotate + write + drain
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -104,7 +120,7 @@ class RopeEngine(wiring.Component):
         m.submodules.framer = framer = Framer(p)
         m.submodules.gathered = gathered = HeadBuffer(p, registered=True)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = HeadBuffer(p)
+        m.submodules.rotated = rotated = HeadBuffer(p, registered=True)
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -127,12 +143,15 @@ class RopeEngine(wiring.Component):
 
     def _positions(self, m, table, intake, generator, row) -> Queue:
         """Positions become jobs, and jobs rows."""
-        m.submodules.jobs = jobs = Queue(job_layout(self.parameters), self.parameters.tokens, bypass=True)
+        m.submodules.jobs = jobs = Queue(
+            job_layout(self.parameters), self.parameters.tokens, bypass=True
+        )
         connect(m, intake.o_job, jobs.i)
         connect(m, jobs.o, generator.i)
         m.d.comb += [
             table.job_slot.eq(intake.job_slot),
             intake.final_pair.eq(table.final_pair),
+            intake.context.eq(table.context),
             table.pair_slot.eq(generator.pair_slot),
             table.pair_number.eq(generator.pair_number),
             generator.pair.eq(table.pair),
@@ -227,7 +246,9 @@ class RopeEngine(wiring.Component):
         # Results go where the words came from, in a buffer of the same depth.
         through = RotationRow.latency + Rotator.latency
         ends = waited(operation.split, through)
-        adjacent = Cat(*(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y)))
+        adjacent = Cat(
+            *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
+        )
         words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
         width = p.lanes * p.data_bits
         valid = waited(sequencer.issue, through, reset_less=False)
@@ -260,7 +281,12 @@ class RopeEngine(wiring.Component):
 
     def _status(self, m, table, intake, framer, saturated):
         status, number = self.status, Signal(32)
-        m.d.comb += [self.busy.eq(intake.busy), self.loaded.eq(table.loaded)]
+        m.d.comb += [
+            self.busy.eq(intake.busy),
+            self.loaded.eq(table.loaded),
+            table.fingerprint_slot.eq(self.fingerprint_slot),
+        ]
+        m.d.sync += self.fingerprint.eq(table.fingerprint)
         with m.If(framer.judged):
             m.d.sync += number.eq(number + 1)
         with m.If(self.clear):
@@ -272,7 +298,10 @@ class RopeEngine(wiring.Component):
                 (status.refused, table.refused),
                 (status.malformed, table.malformed),
                 (status.misframed, framer.judged & framer.bad),
+                (status.beyond, intake.beyond),
             )
         ]
         with m.If(framer.judged & framer.bad & (~status.misframed | self.clear)):
             m.d.sync += status.first_bad.eq(number)
+        with m.If(intake.beyond & (~status.beyond | self.clear)):
+            m.d.sync += status.first_beyond.eq(intake.beyond_position)

@@ -17,9 +17,9 @@ __all__ = ["Framer"]
 class Framer(wiring.Component):
     """Takes a packet for each token and writes its beats, in natural order, to a head buffer.
 
-    A packet whose ``last`` comes early is filled up with zeros; of one whose ``last`` comes late the
-    rest is dropped. Either is a framing error of that token alone: the next packet starts afresh. Data
-    wait for their token's position.
+    A packet whose ``last`` comes early is filled up with zeros; of one whose ``last`` comes late
+    the rest is dropped. Either is a framing error of that token alone: the next packet starts
+    afresh. Data wait for their token's position.
 
     Latency none to ``write``; one beat a clock.
 
@@ -58,11 +58,9 @@ class Framer(wiring.Component):
         p = self._p
         m.submodules.walker = walker = self.walker
 
-        # The next beat's place; within a head operations may lag behind or run ahead, so a head's room
-        # stays unused.
-        place = data.StructLayout(
-            {"address": self.address.shape(), "exchanged": 1, "last": 1}
-        )
+        # The next beat's place; within a head operations may lag behind or run ahead, so a head's
+        # room stays unused.
+        place = data.StructLayout({"address": self.address.shape(), "exchanged": 1, "last": 1})
         m.submodules.steps = steps = Skid(place)
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
@@ -89,7 +87,8 @@ class Framer(wiring.Component):
         m.d.sync += open_.eq(Mux(moves, steps.o.valid, 1) & spacious)
         last = present.last
 
-        # A packet is fed beat by beat; a short one is then padded, of a long one the rest is dropped.
+        # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
+        # dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()
         given = self.i.payload
         m.d.comb += [

@@ -16,9 +16,9 @@ __all__ = ["HeadBuffer"]
 class HeadBuffer(wiring.Component):
     """Two words of ``lanes`` elements written and two read every clock.
 
-    Latency 2 clocks from read address to words, in bank order: the reader exchanges what it asked to be
-    exchanged. A word is readable ``write_latency`` clocks after it was offered: 2 where the write is
-    ``registered``, else 1.
+    Latency 2 clocks from read address to words, in bank order: the reader exchanges what it asked
+    to be exchanged. A word is readable ``write_latency`` clocks after it was offered: 2 where the
+    write is ``registered``, else 1.
 
     Parameters
     ----------
@@ -76,9 +76,7 @@ class HeadBuffer(wiring.Component):
                 memory.write_address.eq(address),
                 memory.write_data.eq(word),
                 memory.read_address.eq(
-                    Mux(
-                        self.read_exchanged, self.read_addresses[other], self.read_addresses[bank]
-                    )
+                    Mux(self.read_exchanged, self.read_addresses[other], self.read_addresses[bank])
                 ),
                 self.read_words[bank].eq(memory.read_data),
             ]

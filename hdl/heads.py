@@ -93,7 +93,8 @@ class Heads(wiring.Component):
             m.d.sync += kind.eq(kind.rotate_left(1))
             with m.If(kind[-1]):
                 m.d.sync += repeats.eq(repeats - 1)
-        # Settled whenever it is asked for, two clocks or more after the count of groups has changed.
+        # Settled whenever it is asked for, two clocks or more after the count of groups has
+        # changed.
         m.d.sync += repeat_ends.eq(repeats == 1)
         return self._describe(
             m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends

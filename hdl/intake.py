@@ -7,22 +7,22 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import job_layout, position_layout, token_layout
-from .streams import pulse_stream
+from .layouts import context_layout, job_layout, position_layout, token_layout
+from .streams import delayed, pulse_stream
 
 __all__ = ["Intake"]
 
-# Accepted tokens not yet finished: the queue of tokens, 33 heads in each queue of heads (the drain's is
-# the last), and those in registers between.
+# Accepted tokens not yet finished: the queue of tokens, 33 heads in each queue of heads (the
+# drain's is the last), and those in registers between.
 COUNT_LIMIT = 128
 
 
 class Intake(wiring.Component):
-    """Samples a token's slot as its position is accepted, and keeps the slot busy until it is finished.
+    """Samples a token's slot with its position, and keeps the slot busy until it is finished.
 
-    A position is accepted when its slot is loaded and the queues have room, whatever the data do; one
-    that names a slot not loaded, or being loaded, waits for the load. A token whose position, slot and
-    flags are those of the rotated token before it shares that token's row.
+    A position is accepted when its slot is loaded and the queues have room, whatever the data do;
+    one that names a slot not loaded, or being loaded, waits for the load. A token whose position,
+    slot and flags are those of the rotated token before it shares that token's row.
 
     Latency 1 clock; one position a clock.
 
@@ -32,8 +32,10 @@ class Intake(wiring.Component):
     o_token, o_job : stream of tokens, and of rows to be made; always ready
     room : In
         What these give in the next clock will be taken.
-    job_slot : Out, final_pair : In
-        Look-up of a job's last pair, combinational.
+    job_slot : Out, final_pair, context : In
+        Look-up of a job's last pair and trained context, combinational.
+    beyond, beyond_position : Out
+        For one clock: a token turns by a position outside its slot's trained context.
     loaded, bypass : In, one bit a slot
     claimed, claimed_slot : In
         A load is to change this slot.
@@ -53,6 +55,9 @@ class Intake(wiring.Component):
                 "room": In(1),
                 "job_slot": Out(slot),
                 "final_pair": In(range(p.max_pairs)),
+                "context": In(context_layout(p)),
+                "beyond": Out(1),
+                "beyond_position": Out(signed(p.position_bits)),
                 "loaded": In(p.slots),
                 "bypass": In(p.slots),
                 "claimed": In(1),
@@ -73,8 +78,8 @@ class Intake(wiring.Component):
         ]
         m.d.sync += held_valid.eq(accepted)
 
-        # A token that repeats the position before it shares that token's row, unless the slot has been
-        # loaded between them.
+        # A token that repeats the position before it shares that token's row, unless the slot has
+        # been loaded between them.
         shares, unchanged = Signal(), Signal()
         with m.If(accepted):
             same = Value.cast(self.i.payload) == Value.cast(held)
@@ -94,6 +99,21 @@ class Intake(wiring.Component):
             self.o_job.payload.position.eq(held),
             self.o_job.payload.final.eq(self.final_pair),
             self.job_slot.eq(held.slot),
+        ]
+
+        # The largest position counts, of those that turn something forwards from the start.
+        reach = Signal(self._p.axes)
+        position = Signal(signed(self._p.position_bits))
+        for axis in range(self._p.axes):
+            given = held.position[axis]
+            m.d.sync += reach[axis].eq((given >= 0) & (given >= self.context.tokens))
+        m.d.sync += [
+            position.eq(held.position[0]),
+            self.beyond.eq(
+                delayed(m, held_valid & rotates & self.context.stated, 1, name="checked")
+                & reach.any()
+            ),
+            self.beyond_position.eq(position),
         ]
 
         # Counted from acceptance, a clock late.

@@ -15,6 +15,7 @@ __all__ = [
     "amplitude_layout",
     "beat_layout",
     "coefficient_layout",
+    "context_layout",
     "geometry_layout",
     "head_layout",
     "job_layout",
@@ -37,7 +38,7 @@ def beat_layout(p: RopeParameters) -> data.StructLayout:
 
 
 def result_layout(p: RopeParameters) -> data.StructLayout:
-    """A beat of the result; ``error`` stands on a packet's last beat where its token was malformed."""
+    """A beat of the result; ``error`` is on the last one of a malformed packet's token."""
     elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
     return data.StructLayout({"data": elements, "last": 1, "error": 1})
 
@@ -76,8 +77,8 @@ def token_layout(p: RopeParameters) -> data.StructLayout:
 def _block_fields(p: RopeParameters) -> dict:
     """A head in beats: its last one, and its rotary block from ``start`` to before ``stop``.
 
-    ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before that;
-    ``odd`` that the border stands within a beat.
+    ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before
+    that; ``odd`` that the border stands within a beat.
     """
     beat = bits_for(p.max_head_beats)
     names = ("final", "start", "middle", "stop", "half")
@@ -98,14 +99,19 @@ def geometry_layout(p: RopeParameters) -> data.StructLayout:
 def head_layout(p: RopeParameters) -> data.StructLayout:
     """One head: its shape, whether it ``turns`` and in ``split`` pairs, and its place in its token.
 
-    ``first`` and ``second`` say which of the marked beats are the head's first or second, the block's
-    only where it turns. ``fresh`` marks the first head to use a row of its token's own; ``last`` the
-    token's last head.
+    ``first`` and ``second`` say which of the marked beats are the head's first or second, the
+    block's only where it turns. ``fresh`` marks the first head to use a row of its token's own;
+    ``last`` the token's last head.
     """
     place = {"turns": 1, "splits": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
     marks = dict.fromkeys(MARKS, 1)
     first = data.StructLayout(marks)
     return data.StructLayout(_block_fields(p) | {"first": first, "second": first} | place)
+
+
+def context_layout(p: RopeParameters) -> data.StructLayout:
+    """The trained length in tokens, where it is ``stated`` and a position can be beyond it."""
+    return data.StructLayout({"tokens": p.position_bits - 1, "stated": 1})
 
 
 def amplitude_layout() -> data.StructLayout:

@@ -12,7 +12,7 @@ __all__ = ["Ledger", "UnitLedger"]
 
 
 class Ledger(wiring.Component):
-    """The balance of items come, less those that every operation so far needs, the present one included.
+    """The balance of items come, less those needed so far, the present operation's included.
 
     Latency none: the answers are about the next clock, and this clock's ``gain`` counts.
 
@@ -66,9 +66,7 @@ class UnitLedger(wiring.Component):
 
     def __init__(self, limit: int):
         self._width = bits_for(limit) + 1
-        super().__init__(
-            {"gain": In(1), "loads": In(1), "enough": Out(1), "enough_after": Out(1)}
-        )
+        super().__init__({"gain": In(1), "loads": In(1), "enough": Out(1), "enough_after": Out(1)})
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()

@@ -14,8 +14,9 @@ from .streams import delayed, pulse_stream
 
 __all__ = ["PhaseGenerator"]
 
-# Both operands are cut into 16-bit limbs, which every family's multiplier takes. What a product adds
-# below bit 16 of the sum can only decide a rounding that bit 23 decides, so the sum begins there.
+# Both operands are cut into 16-bit limbs, which every family's multiplier takes. What a product
+# adds below bit 16 of the sum can only decide a rounding that bit 23 decides, so the sum begins
+# there.
 LIMB = 16
 SUM_BITS = INCREMENT_BITS - LIMB
 HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1 - LIMB
@@ -116,7 +117,9 @@ class PhaseGenerator(wiring.Component):
             m.d.sync += step.eq(step + 1)
         (p0, p1), increment = self._limbs(operands)
         with m.Switch(step):
-            for number, (position, limb) in enumerate(((p0, 0), (p0, 1), (p1, 0), (p0, 2), (p1, 1))):
+            for number, (position, limb) in enumerate(
+                ((p0, 0), (p0, 1), (p1, 0), (p0, 2), (p1, 1))
+            ):
                 with m.Case(number):
                     m.d.comb += [multiplier.a.eq(position), multiplier.b.eq(increment[limb])]
 

@@ -8,13 +8,22 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
 from ropeway.golden.parameters import RopeParameters
-from ropeway.golden.table import HEADER_WORDS, INCREMENT_BITS, MAGIC, SCHEME_ROPE, VERSION
+from ropeway.golden.table import (
+    DIGESTED_HEADER_WORDS,
+    HEADER_WORDS,
+    INCREMENT_BITS,
+    MAGIC,
+    SCHEME_ROPE,
+    VERSION,
+)
 
+from .digest import Digest
 from .layouts import (
     HEAD_BITS,
     KINDS,
     REPEAT_BITS,
     amplitude_layout,
+    context_layout,
     geometry_layout,
     load_layout,
 )
@@ -22,7 +31,7 @@ from .primitives import Ram
 from .streams import delayed
 
 __all__ = ["PhaseTable", "pair_layout"]
-COUNTED = 5  # clocks from a load's first word until every position accepted before shows in `busy`
+COUNTED = 5  # clocks from a slot's closing until every position accepted before shows in `busy`
 
 
 def pair_layout(p: RopeParameters) -> data.StructLayout:
@@ -33,14 +42,14 @@ def pair_layout(p: RopeParameters) -> data.StructLayout:
 class PhaseTable(wiring.Component):
     """N slots of one geometry each.
 
-    An image of golden/table.py loads a slot in 8 + 2·pairs clocks. From its first word to its last the
-    slot is not ``loaded``, so no position is accepted for it. A load of a slot that is ``busy``, used
-    by an accepted token not yet finished, is swallowed whole and sets ``refused``; one that is no image
-    this engine can serve leaves the slot unloaded and sets ``malformed``.
+    An image of golden/table.py loads a slot in 8 + 2·pairs clocks. From its first word to its last
+    the slot is not ``loaded``, so no position is accepted for it. A load of a slot that is
+    ``busy``, used by an accepted token not yet finished, is swallowed whole and sets ``refused``;
+    one that is no image this engine can serve leaves the slot unloaded and sets ``malformed``.
 
     Ports
     -----
-    i_load : stream of words, ready but for nine clocks after an image
+    i_load : stream of words, ready but for some clocks after an image
     busy : In, one bit a slot
     loaded, bypass : Out, one bit a slot
         ``bypass``: nothing of a token turns.
@@ -50,8 +59,10 @@ class PhaseTable(wiring.Component):
         For one clock each, when such a load ends.
     token_slot : In, geometry : Out
         A slot's head shape and pattern, combinational.
-    job_slot : In, final_pair : Out
-        The number of a slot's last pair, combinational; only where there is one.
+    job_slot : In, final_pair, context : Out
+        A slot's last pair's number, where there is one, and trained context; combinational.
+    fingerprint_slot : In, fingerprint : Out
+        The CRC-64 of the image a slot was loaded with, combinational.
     amplitude_slot : In, amplitude : Out
         A slot's amplitude, combinational.
     pair_slot, pair_number : In, pair : Out
@@ -75,6 +86,9 @@ class PhaseTable(wiring.Component):
                 "geometry": Out(geometry_layout(p)),
                 "job_slot": In(slot),
                 "final_pair": Out(range(p.max_pairs)),
+                "context": Out(context_layout(p)),
+                "fingerprint_slot": In(slot),
+                "fingerprint": Out(64),
                 "amplitude_slot": In(slot),
                 "amplitude": Out(amplitude_layout()),
                 "pair_slot": In(slot),
@@ -87,17 +101,25 @@ class PhaseTable(wiring.Component):
         m = Module()
         p = self._p
 
-        # A word, and which of its image it is; `expected` is the last one's number.
-        load, arriving = Signal(load_layout(p)), Signal()
+        # A word, and which of its image it is; `expected` is the last one's number. The slot is the
+        # first word's.
+        load, slot, arriving = Signal(load_layout(p)), Signal(range(p.slots)), Signal()
+        begins, taken = Signal(init=1), Signal()
         index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
-        m.d.sync += arriving.eq(self.i_load.valid & self.i_load.ready)
-        with m.If(self.i_load.ready):
-            m.d.sync += load.eq(self.i_load.payload)
+        m.d.comb += taken.eq(self.i_load.valid & self.i_load.ready)
+        m.d.sync += arriving.eq(taken)
+        with m.If(taken):
+            m.d.sync += [load.eq(self.i_load.payload), begins.eq(self.i_load.payload.last)]
+            with m.If(begins):
+                m.d.sync += slot.eq(self.i_load.payload.slot)
         header = self._header(m, arriving, index, load.word)
-        expected = Signal.like(index)
-        m.d.sync += expected.eq(HEADER_WORDS - 1 + 2 * header.pairs)
-        first, ends, wrong, whole = Signal(), Signal(), Signal(), Signal()
-        m.d.comb += [first.eq(arriving & (index == 0)), ends.eq(arriving & load.last)]
+        expected, first = Signal.like(index), Signal()
+        m.d.sync += [
+            expected.eq(HEADER_WORDS - 1 + 2 * header.pairs),
+            first.eq(taken & begins),
+        ]
+        ends, wrong, whole = Signal(), Signal(), Signal()
+        m.d.comb += ends.eq(arriving & load.last)
         with m.If(arriving):
             m.d.sync += index.eq(index + 1)
             with m.If(first):
@@ -115,22 +137,27 @@ class PhaseTable(wiring.Component):
         with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange.any()):
             m.d.sync += wrong.eq(1)
 
-        # The slot closes at the first word. When all positions accepted until then have been counted,
-        # a busy slot opens again and the load is refused.
-        slot_bit, closed, refusing = Signal(p.slots), Signal(p.slots), Signal()
-        counted = delayed(m, first, COUNTED, reset_less=False, name="counted")
-        slot_busy = (self.busy & slot_bit).any()
-        m.d.comb += slot_bit.eq(1 << load.slot)
-        with m.If(first):
+        # The slot closes at the first word. When all positions accepted until then have been
+        # counted, a busy slot opens again and the load is refused.
+        slot_bit, slot_busy = Signal(p.slots), Signal()
+        closed, refusing, closing, counted = Signal(p.slots), Signal(), Signal(), Signal()
+        m.d.sync += [
+            slot_bit.eq(1 << slot),
+            slot_busy.eq((self.busy & slot_bit).any()),
+            closing.eq(first),
+            counted.eq(delayed(m, closing, COUNTED, reset_less=False, name="counted")),
+            self.claimed.eq(counted & ~slot_busy),
+            self.claimed_slot.eq(slot),
+        ]
+        with m.If(closing):
             m.d.sync += [closed.eq(slot_bit), refusing.eq(0)]
         with m.If(counted):
             m.d.sync += refusing.eq(slot_busy)
             with m.If(slot_busy):
                 m.d.sync += closed.eq(0)
-        m.d.comb += [self.claimed.eq(counted & ~slot_busy), self.claimed_slot.eq(load.slot)]
 
         # After the last word, as long again: the header has settled, and a short load been refused.
-        settling = Signal(COUNTED + 2)
+        settling = Signal(COUNTED + 4)
         judged, good, store, served = Signal(), Signal(), Signal(), Signal()
         m.d.sync += served.eq(self._served(m, header))
         m.d.sync += [
@@ -144,7 +171,6 @@ class PhaseTable(wiring.Component):
             good.eq(whole & ~wrong & ~refusing & served),
         ]
 
-        taken = self.i_load.valid & self.i_load.ready
         settled = delayed(m, judged, 2, reset_less=False, name="settled")
         between = Signal()
         m.d.comb += self.i_load.ready.eq(~between)
@@ -164,8 +190,8 @@ class PhaseTable(wiring.Component):
         with m.If(self.malformed):
             m.d.sync += closed.eq(0)
         m.d.sync += self.loaded.eq(usable & ~closed)
-        self._headers(m, store, load.slot, header)
-        self._pairs(m, arriving & ~refusing, index, load)
+        self._headers(m, store, slot, header, self._digest(m, first, arriving, index, load.word))
+        self._pairs(m, arriving & ~refusing, index, load.word, slot)
         return m
 
     def _header(self, m, arriving, index, word):
@@ -186,6 +212,7 @@ class PhaseTable(wiring.Component):
                     "counts": data.ArrayLayout(HEAD_BITS, KINDS),
                     "repeat": REPEAT_BITS,
                     "present": KINDS,
+                    "context": context_layout(p),
                     "rotates": 1,
                 }
             )
@@ -196,22 +223,21 @@ class PhaseTable(wiring.Component):
             m.d.sync += field.eq(word[start : start + width])
             m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
 
-        with m.If(arriving):
-            with m.Switch(index):
-                with m.Case(1):
-                    keep("pairs", 0)
-                    keep("offset", 16)
-                with m.Case(2):
-                    m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
-                with m.Case(3):
-                    m.d.sync += header.amplitude.eq(word[:19])
-                with m.Case(4):
-                    keep("head_dim", 0)
-                with m.Case(6):
-                    for kind in range(KINDS):
-                        m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
-                with m.Case(7):
-                    m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving), m.Switch(index):
+            with m.Case(1):
+                keep("pairs", 0)
+                keep("offset", 16)
+            with m.Case(2):
+                m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+            with m.Case(3):
+                m.d.sync += header.amplitude.eq(word[:19])
+            with m.Case(4):
+                keep("head_dim", 0)
+            with m.Case(6):
+                for kind in range(KINDS):
+                    m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
+            with m.Case(7):
+                m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
         present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
         m.d.sync += [
             header.present.eq(present),
@@ -240,7 +266,18 @@ class PhaseTable(wiring.Component):
         m.d.sync += kept.eq(conditions)
         return kept.all()
 
-    def _headers(self, m, store, slot, header):
+    def _digest(self, m, first, arriving, index, word) -> Value:
+        """The fingerprint of the words that decide the arithmetic."""
+        m.submodules.digest = digest = Digest()
+        undigested = (index >= DIGESTED_HEADER_WORDS) & (index < HEADER_WORDS)
+        m.d.comb += [
+            digest.start.eq(first),
+            digest.valid.eq(arriving & ~undigested),
+            digest.word.eq(word),
+        ]
+        return digest.fingerprint
+
+    def _headers(self, m, store, slot, header, fingerprint):
         """Decoded headers, a word a slot, read where they are looked up."""
         p = self._p
         beat = exact_log2(p.beat_elements)
@@ -267,6 +304,8 @@ class PhaseTable(wiring.Component):
             ("geometries", geometry, self.token_slot, self.geometry),
             ("finals", final_pair, self.job_slot, self.final_pair),
             ("amplitudes", header.amplitude, self.amplitude_slot, self.amplitude),
+            ("contexts", header.context, self.job_slot, self.context),
+            ("fingerprints", fingerprint, self.fingerprint_slot, self.fingerprint),
         ):
             value = Value.cast(word)
             kept = Signal.like(value, name=f"{name}_word", reset_less=True)
@@ -278,27 +317,27 @@ class PhaseTable(wiring.Component):
             read = memory.read_port(domain="comb")
             m.d.comb += [read.addr.eq(asked), Value.cast(out).eq(read.data)]
 
-    def _pairs(self, m, arriving, index, load):
+    def _pairs(self, m, arriving, index, word, slot):
         """Increments and axes: a pair's two words are written at its second."""
         p = self._p
         pair_bits = bits_for(p.max_pairs - 1)
         m.submodules.pairs = pairs = Ram(pair_layout(p).size, p.slots << pair_bits)
         low = Signal(32, reset_less=True)
         with m.If(arriving):
-            m.d.sync += low.eq(load.word)
+            m.d.sync += low.eq(word)
         number = ((index - HEADER_WORDS) >> 1)[:pair_bits]
         enable, address = Signal(), Signal(range(p.slots << pair_bits))
         axis_bits = pair_layout(p).size - INCREMENT_BITS
-        word = Signal(pair_layout(p).size, reset_less=True)
+        pair = Signal(pair_layout(p).size, reset_less=True)
         m.d.sync += [
             enable.eq(arriving & (index >= HEADER_WORDS) & index[0]),
-            address.eq(Cat(number, load.slot)),
-            word.eq(Cat(low, load.word[: 16 + axis_bits])),
+            address.eq(Cat(number, slot)),
+            pair.eq(Cat(low, word[: 16 + axis_bits])),
         ]
         m.d.comb += [
             pairs.write_enable.eq(enable),
             pairs.write_address.eq(address),
-            pairs.write_data.eq(word),
+            pairs.write_data.eq(pair),
             pairs.read_address.eq(Cat(self.pair_number, self.pair_slot)),
             Value.cast(self.pair).eq(pairs.read_data),
         ]

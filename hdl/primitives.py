@@ -2,15 +2,15 @@
 """Multipliers and memories with their device's registers; the one file that knows a device family.
 
 Each primitive has a generic form, which simulates and which any synthesizer infers, and forms that
-instantiate a family's own block with its registers in use (Yosys puts none there). All have the same
-ports and the same latency. The family follows from the ``device`` of the platform elaborated for.
+instantiate a family's own block with its registers in use (Yosys puts none there). All have the
+same ports and the same latency. The family follows from the ``device`` of the platform elaborated
+for.
 """
 
 from collections.abc import Sequence
 
 from amaranth import *
 from amaranth.hdl import ShapeLike
-
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
@@ -25,9 +25,9 @@ def _is_ecp5(platform) -> bool:
 class Multiplier(wiring.Component):
     """A registered multiplication, ``p`` = ``a`` · ``b``.
 
-    Latency 2 clocks, 3 with ``relay``; a result every clock. Operand and product are registered within
-    the device's multiplier; a relay is one more register in the fabric, which halves the wire from a
-    multiplier's column to what follows.
+    Latency 2 clocks, 3 with ``relay``; a result every clock. Operand and product are registered
+    within the device's multiplier; a relay is one more register in the fabric, which halves the
+    wire from a multiplier's column to what follows.
 
     Parameters
     ----------
@@ -94,8 +94,8 @@ class Multiplier(wiring.Component):
 class Ram(wiring.Component):
     """A memory with one write and one read port, its output registered.
 
-    Latency 2 clocks from address to data; one access of each kind every clock. A read in the clock of
-    a write to its address gives either word: never do it. Content is undefined until written.
+    Latency 2 clocks from address to data; one access of each kind every clock. A read in the clock
+    of a write to its address gives either word: never do it. Content is undefined until written.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class Ram(wiring.Component):
         return m
 
     def _ecp5(self, m):
-        """Columns of DP16KD: 36 bits by 512 words or 18 by 1024, written through port A, read through B."""
+        """Columns of DP16KD, 36 bits by 512 words or 18 by 1024: port A writes, port B reads."""
         column = 36 if self._depth <= 512 and self._width > 18 else 18
         shift = 5 if column == 36 else 4  # address bits that select bytes of a word
         for start in range(0, self._width, column):

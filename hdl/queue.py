@@ -16,9 +16,9 @@ __all__ = ["Queue"]
 class Queue(wiring.Component):
     """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
 
-    Latency 2 clocks, or 1 through an empty queue with ``bypass``; one item every 2 clocks, or every clock
-    with ``full_rate``, whose output register is filled in the clock it is emptied. ``room``, ``o.valid``
-    and ``o.payload`` are registers.
+    Latency 2 clocks, or 1 through an empty queue with ``bypass``; one item every 2 clocks, or every
+    clock with ``full_rate``, whose output register is filled in the clock it is emptied. ``room``,
+    ``o.valid`` and ``o.payload`` are registers.
 
     Parameters
     ----------
@@ -29,8 +29,8 @@ class Queue(wiring.Component):
     -----
     i : stream, always ready
     room : Out
-        An item offered in this clock or the next is taken. (For producers that act on it a clock late;
-        one that counts what it sent need not look.)
+        An item offered in this clock or the next is taken. (For producers that act on it a clock
+        late; one that counts what it sent need not look.)
     o : stream
     """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rows of coefficients: one a token, written a pair at a time, read a beat's pairs at a time."""
+"""Rows of coefficients: written a pair at a time, read a beat's pairs at a time."""
 
 from amaranth import *
 from amaranth.lib import data, wiring
@@ -18,9 +18,9 @@ __all__ = ["RotationRow"]
 class RotationRow(wiring.Component):
     """A ring of ``rows`` rows; each is read as often as its token has rotated heads.
 
-    Pair i stands in entry i div lanes, lane i mod lanes. Latency 2 clocks from ``row`` and ``entry`` to
-    ``coefficients``; a pair written and an entry read every clock. An entry may be read from the clock
-    after its ``written``.
+    Pair i stands in entry i div lanes, lane i mod lanes. Latency 2 clocks from ``row`` and
+    ``entry`` to ``coefficients``; a pair written and an entry read every clock. An entry may be
+    read from the clock after its ``written``.
 
     Ports
     -----

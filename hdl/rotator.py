@@ -18,13 +18,13 @@ __all__ = ["Lane", "Rotator"]
 class Lane(wiring.Component):
     """Turns a pair by its quadrant, then by the angle within it.
 
-    Latency 8 clocks, a pair every clock. The result is exact but for one rounding, half up, and
+    Latency 9 clocks, a pair every clock. The result is exact but for one rounding, half up, and
     saturation; three multipliers and four give the same bits:
 
         k = cos·(u + v)      x' = k − (cos + sin)·v      y' = k + (sin − cos)·u
 
-    where (u, v) is (x, y) turned by the quadrant. With four the operands are only exchanged, and sums
-    are negated after the products, so that data may be as wide as the multiplier.
+    where (u, v) is (x, y) turned by the quadrant. With four the operands are only exchanged, and
+    sums are negated after the products, so that data may be as wide as the multiplier.
 
     Ports
     -----
@@ -36,7 +36,7 @@ class Lane(wiring.Component):
         ``x`` or ``y`` did not fit and holds the nearest value that does.
     """
 
-    latency = 8
+    latency = 9
     interval = 1
 
     def __init__(self, p: RopeParameters):
@@ -95,11 +95,13 @@ class Lane(wiring.Component):
             u.eq(negated_if(u_source, u_negative, width)),
             v.eq(negated_if(v_source, v_negative, width)),
         ]
-        held = Signal.like(taken, reset_less=True)
-        m.d.sync += held.eq(taken)
+        total = Signal(signed(width + 1), reset_less=True)
+        m.d.sync += total.eq(u + v)
+        u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
+        held = delayed(m, taken, 2, name="held")
 
         # The products, with a relay after each.
-        k = self._multiply(m, "k", held.cos, u + v)
+        k = self._multiply(m, "k", held.cos, total)
         sum_v = self._multiply(m, "sum_v", held.sum, v)
         m.submodules.difference_u = multiplier = Multiplier(held.difference.shape(), u.shape())
         m.d.comb += [multiplier.a.eq(held.difference), multiplier.b.eq(u)]
@@ -118,8 +120,8 @@ class Lane(wiring.Component):
             y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
-        # Half up, at the bit where halved coefficients' fraction ends: for them the bit below carries,
-        # for others always, and one more bit is dropped afterwards.
+        # Half up, at the bit where halved coefficients' fraction ends: for them the bit below
+        # carries, for others always, and one more bit is dropped afterwards.
         end, scale = self._p.fraction_bits - 1, self._scale(m)
         halved = delayed(m, scale, 1, name="halved")
         rounded = []
@@ -134,15 +136,18 @@ class Lane(wiring.Component):
         u_source, v_source, taken = self._take(m)
         element = signed(self._p.data_bits)
         u, v = Signal(element, reset_less=True), Signal(element, reset_less=True)
-        held = Signal.like(taken, reset_less=True)
-        m.d.sync += [u.eq(u_source), v.eq(v_source), held.eq(taken)]
+        m.d.sync += [u.eq(u_source), v.eq(v_source)]
+        # The clock that three multipliers need for u + v.
+        u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
+        held = delayed(m, taken, 2, name="held")
 
         cos_u = self._multiply(m, "cos_u", held.cos, u)
         sin_v = self._multiply(m, "sin_v", held.sin, v)
         sin_u = self._multiply(m, "sin_u", held.sin, u)
         cos_v = self._multiply(m, "cos_v", held.cos, v)
 
-        # Quadrant 0: x = cu − sv, y = cv + su; 1: −x = cu + sv, y = cv − su; 2 and 3: their negatives.
+        # Quadrant 0: x = cu − sv, y = cv + su; 1: −x = cu + sv, y = cv − su; 2 and 3: their
+        # negatives.
         quadrant = delayed(m, held.quadrant, 3, name="quadrant")
         bits = self._p.data_bits + self._p.coefficient_bits + 1
         x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
@@ -169,13 +174,13 @@ class Lane(wiring.Component):
 
     def _scale(self, m) -> Value:
         """The coefficients' scale bit beside their sums."""
-        return delayed(m, self.coefficients.scale, 6, name="scale")
+        return delayed(m, self.coefficients.scale, 7, name="scale")
 
 
 class Rotator(wiring.Component):
     """``lanes`` lanes side by side.
 
-    Latency 8 clocks, ``lanes`` pairs every clock; free running.
+    Latency 9 clocks, ``lanes`` pairs every clock; free running.
 
     Ports
     -----

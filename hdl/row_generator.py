@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes rotation rows: a job's position through phase, sine and cosine, and amplitude, pair by pair."""
+"""Makes rotation rows: from a position, by phase, sine and cosine, to coefficients."""
 
 from amaranth import *
 from amaranth.lib import data, stream, wiring
@@ -22,8 +22,8 @@ __all__ = ["RowGenerator"]
 class RowGenerator(wiring.Component):
     """One row a job, a pair every ``interval`` clocks, with no bubble between jobs.
 
-    Latency: see ``latency``, from a job to its first pair's coefficients. A job begins when one of the
-    ``rows`` is free.
+    Latency: see ``latency``, from a job to its first pair's coefficients. A job begins when one of
+    the ``rows`` is free.
 
     Ports
     -----
@@ -62,7 +62,7 @@ class RowGenerator(wiring.Component):
     def latency(self) -> int:
         """Clocks from a job that finds the generator idle to its first pair's coefficients."""
         parts = self._phase.latency + self._sincos.latency + self._amplitude.latency
-        return 1 + Ram.latency + parts
+        return Ram.latency + parts
 
     @property
     def interval(self) -> int:
@@ -77,7 +77,7 @@ class RowGenerator(wiring.Component):
         operands, tag = self._pairs_of_jobs(m)
 
         # The table answers; the position of the pair's axis follows it.
-        waited = [delayed(m, operand, Ram.latency, name="position") for operand in operands]
+        waited = [delayed(m, operand, Ram.latency - 1, name="position") for operand in operands]
         chosen = data.ArrayLayout(operands[0].shape(), len(operands))
         positions = Signal(chosen)
         m.d.comb += [positions[i].eq(operand) for i, operand in enumerate(waited)]
@@ -85,7 +85,9 @@ class RowGenerator(wiring.Component):
         m.d.comb += [
             phase.i.payload.position.eq(position),
             phase.i.payload.increment.eq(self.pair.increment),
-            Value.cast(phase.i.payload.tag).eq(delayed(m, Value.cast(tag), Ram.latency, name="tag")),
+            Value.cast(phase.i.payload.tag).eq(
+                delayed(m, Value.cast(tag), Ram.latency - 1, name="tag")
+            ),
         ]
         connect(m, phase.o, sincos.i)
         connect(m, sincos.o, amplitude.i)
@@ -107,7 +109,7 @@ class RowGenerator(wiring.Component):
         return m
 
     def _pairs_of_jobs(self, m):
-        """Jobs one after the other, a pair every ``interval`` clocks: the position, and a pair's tag."""
+        """Jobs one after the other, a pair every ``interval`` clocks: position, and pair's tag."""
         p = self._p
         free = Signal(range(p.rows + 1), init=p.rows)
         active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
@@ -148,11 +150,16 @@ class RowGenerator(wiring.Component):
             ]
             for axis, operand in enumerate(operands):
                 given = job.position.position[axis]
-                m.d.sync += operand.eq(
-                    negated_if(given, job.position.conjugate, len(operand))
-                )
+                m.d.sync += operand.eq(negated_if(given, job.position.conjugate, len(operand)))
 
-        m.d.comb += [self.pair_slot.eq(tag.slot), self.pair_number.eq(pair)]
-        valid = delayed(m, active & tick, Ram.latency, reset_less=False, name="valid")
+        # The table is asked a clock ahead, for what the pair is going to be.
+        with m.If(~active | ends):
+            m.d.comb += self.pair_slot.eq(job.position.slot)
+        with m.Else():
+            m.d.comb += [
+                self.pair_slot.eq(tag.slot),
+                self.pair_number.eq(Mux(tick, pair_next, pair)),
+            ]
+        valid = delayed(m, active & tick, Ram.latency - 1, reset_less=False, name="valid")
         m.d.comb += self._phase.i.valid.eq(valid)
         return operands, tag

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Issues pair operations: one a clock, each as soon as its words, coefficients and room are there."""
+"""Issues pair operations, each as soon as its words, coefficients and room are there."""
 
 from amaranth import *
 from amaranth.lib import data, wiring
@@ -28,7 +28,7 @@ def operation_layout(p: RopeParameters) -> data.StructLayout:
 
 
 class Sequencer(wiring.Component):
-    """Lets operations go through two gates: one waits for their words, the other for their row entry.
+    """Two gates for operations: one waits for their words, the other for their row entry.
 
     An operation takes two words and gives two: a beat's as it stands, or words g and n + g of a
     half-split rotary block. What follows it never waits, so it goes only when the buffer behind the
@@ -86,8 +86,8 @@ class Sequencer(wiring.Component):
         with m.Else():
             m.d.sync += open_.eq(beats.enough)
 
-        # The gate of row entries: it opens on an operation whose entry, where this is its first use,
-        # has been written.
+        # The gate of row entries: it opens on an operation whose entry, where this is its first
+        # use, has been written.
         operation, ready = self.operation, Signal()
         written = ~waiting.fresh | entries.enough_after
         m.d.comb += [
@@ -116,8 +116,8 @@ class Sequencer(wiring.Component):
     def _steps(self, m, balance: Shape) -> Skid:
         """The walker's beats, and the beats that each one's operation needs beyond the one before.
 
-        Operation g of a half-split block needs beat (n + g) div 2 of the block: ``half`` + 1 of them at
-        once, then every other time one more.
+        Operation g of a half-split block needs beat (n + g) div 2 of the block: ``half`` + 1 of
+        them at once, then every other time one more.
         """
         p = self._p
         m.submodules.walker = walker = self.walker

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sine and cosine within a quadrant: one small ROM, read at a and at its mirror, and one correction."""
+"""Sine and cosine within a quadrant: a small ROM, read at a and its mirror, corrected."""
 
 from amaranth import *
 from amaranth.lib import data, wiring

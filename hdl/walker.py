@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Walks the beats of heads: where each stands, and in which order pairs need words.
 
-A head is ``final + 1`` beats, a beat two **words** of ``lanes`` elements. Half-split pairs join word g
-and word n + g of the rotary block of 2n words, so a head is stored in two banks that serve both orders
-without conflict: a word's bank is the parity of its index, flipped in the block's second half where n
-is even. Natural order then takes one address and a swap; pair order takes two addresses and a swap.
+A head is ``final + 1`` beats, a beat two **words** of ``lanes`` elements. Half-split pairs join
+word g and word n + g of the rotary block of 2n words, so a head is stored in two banks that serve
+both orders without conflict: a word's bank is the parity of its index, flipped in the block's
+second half where n is even. Natural order then takes one address and a swap; pair order takes two
+addresses and a swap.
 """
 
 from amaranth import *
@@ -20,7 +21,7 @@ __all__ = ["Walker", "buffer_depth", "place_layout"]
 
 
 def buffer_depth(p: RopeParameters) -> int:
-    """Beats in a head buffer: a head in flight, half a head of reordering, and a pipeline's length."""
+    """Beats in a head buffer: a head, half a head of reordering, and a pipeline's length."""
     return 1 << bits_for(p.max_head_beats + p.max_head_beats // 2 + 23)
 
 
@@ -45,7 +46,8 @@ def place_layout(p: RopeParameters) -> data.StructLayout:
 class Walker(wiring.Component):
     """Steps through every beat of the heads it is given.
 
-    Latency 2 clocks from a head to its first beat, then one beat a clock with no bubble between heads.
+    Latency 2 clocks from a head to its first beat, then one beat a clock with no bubble between
+    heads.
 
     Ports
     -----

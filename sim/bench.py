@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the RoPE engine in Amaranth's simulator: tokens in, tokens out, every clock accounted for."""
+"""Runs the RoPE engine in Amaranth's simulator, every clock accounted for."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -35,12 +36,12 @@ class Token:
 
 @dataclass(frozen=True)
 class Load:
-    """A table for a slot, offered once ``after`` packets have come out; or raw ``words`` of an image."""
+    """A table for a slot, or an image's ``words``, offered after so many packets came out."""
 
     slot: int
     table: PhaseTable | None = None
     after: int = 0
-    words: np.ndarray | None = None
+    words: np.ndarray | Sequence[int] = ()
 
 
 Gate = Callable[["Progress", np.random.Generator], bool]
@@ -53,7 +54,7 @@ def Always(_progress: "Progress", _random: np.random.Generator) -> bool:  # noqa
 
 @dataclass(frozen=True)
 class Traffic:
-    """When each stream may move: a gate decides, every clock that it is idle, whether it may go on."""
+    """When each stream may move: its gate decides every clock that it is idle."""
 
     data: Gate = Always
     position: Gate = Always
@@ -104,6 +105,62 @@ class Result:
     def heads(self, head_dim: int) -> np.ndarray:
         """The packets as [tokens, heads, head_dim], where all have one shape."""
         return np.stack([packet.reshape(-1, head_dim) for packet in self.packets])
+
+
+class _Source:
+    """Drives one input stream with integers, whenever its gate is open."""
+
+    def __init__(self, port, items: list[int], gate: Gate):
+        self.ready, self.clocks = port.ready, []
+        self._valid, self._payload = port.valid, Value.cast(port.payload)
+        self._items, self._gate, self._offered = items, gate, False
+
+    def offer(self, ctx, progress: Progress, random: np.random.Generator):
+        """Put the next item on the port, if none is there, and keep it there."""
+        if self._offered or len(self.clocks) == len(self._items):
+            return
+        if self._gate(progress, random):
+            self._offered = True
+            ctx.set(self._payload, self._items[len(self.clocks)])
+            ctx.set(self._valid, 1)
+
+    def clock(self, ctx, ready: int, clock: int) -> bool:
+        """Whether the item on the port was taken in this clock."""
+        taken = self._offered and bool(ready)
+        if taken:
+            self._offered = False
+            self.clocks.append(clock)
+            ctx.set(self._valid, 0)
+        return taken
+
+
+class _Sink:
+    """Takes what a stream gives, and checks that it holds still while it waits."""
+
+    def __init__(self, port, last: int):
+        self.valid, self.payload = port.valid, Value.cast(port.payload)
+        self.items: list[int] = []
+        self.clocks: list[int] = []
+        self.packets = 0
+        self._ready, self._last, self._pending, self._port = False, last, None, port.ready
+
+    def offer(self, ctx, ready: bool):
+        """Be ready in this clock, or not."""
+        if ready != self._ready:
+            self._ready = ready
+            ctx.set(self._port, ready)
+
+    def clock(self, valid: int, payload: int, clock: int) -> bool:
+        """Whether an item came in this clock."""
+        if self._pending is not None and (not valid or payload != self._pending):
+            raise AssertionError(f"a result did not hold under a stall in clock {clock}")
+        self._pending = payload if valid and not self._ready else None
+        taken = bool(valid) and self._ready
+        if taken:
+            self.items.append(payload)
+            self.clocks.append(clock)
+            self.packets += bool(payload & self._last)
+        return taken
 
 
 class EngineBench:
@@ -159,7 +216,7 @@ class EngineBench:
         ]
         words, groups = [], []
         for load in self._loads:
-            image = load.table.image() if load.words is None else load.words
+            image = load.words if load.table is None else load.table.image()
             shape = self.engine.i_load.payload.shape()
             for number, word in enumerate(image):
                 last = number == len(image) - 1
@@ -173,75 +230,52 @@ class EngineBench:
         beats, ends, positions, words, groups = self._streams()
         random = np.random.default_rng(traffic.seed)
         progress = Progress()
-        inputs = [
-            (engine.i, beats, traffic.data),
-            (engine.i_position, positions, traffic.position),
-            (engine.i_load, words, traffic.load),
+        sources = [
+            _Source(engine.i, beats, traffic.data),
+            _Source(engine.i_position, positions, traffic.position),
+            _Source(
+                engine.i_load,
+                words,
+                lambda progress, random: (
+                    groups[progress.loads] <= progress.tokens_out and traffic.load(progress, random)
+                ),
+            ),
         ]
-        ports = [(port.valid, port.ready, Value.cast(port.payload)) for port, _, _ in inputs]
-        offered, done = [False] * 3, [0] * 3
-        clocks: list[list[int]] = [[], [], []]
-        result_valid, result_payload = engine.o.valid, Value.cast(engine.o.payload)
-        results: list[int] = []
-        result_clocks: list[int] = []
-        ready, pending, quiet, left = False, None, 0, self._extra
-        last_bit = 1 << self.parameters.data_bits * self.parameters.beat_elements
-        while len(results) == 0 or progress.tokens_out < len(ends) or done[2] < len(words) or left:
-            # Offer what the gates let through.
-            for number, (_, items, gate) in enumerate(inputs):
-                if offered[number] or done[number] == len(items):
-                    continue
-                if number == 2 and groups[done[2]] > progress.tokens_out:
-                    continue
-                if gate(progress, random):
-                    offered[number] = True
-                    ctx.set(ports[number][2], items[done[number]])
-                    ctx.set(ports[number][0], 1)
-            now_ready = traffic.sink(progress, random)
-            if now_ready != ready:
-                ready = now_ready
-                ctx.set(engine.o.ready, ready)
-
+        last = 1 << self.parameters.data_bits * self.parameters.beat_elements
+        sink = _Sink(engine.o, last)
+        left, moved_at = self._extra, 0
+        while True:
+            for source in sources:
+                source.offer(ctx, progress, random)
+            sink.offer(ctx, bool(traffic.sink(progress, random)))
             _, _, *sampled = await ctx.tick().sample(
-                *(port[1] for port in ports), result_valid, result_payload
+                *(source.ready for source in sources), sink.valid, sink.payload
             )
-            moved = False
-            for number in range(3):
-                if offered[number] and sampled[number]:
-                    offered[number], moved = False, True
-                    ctx.set(ports[number][0], 0)
-                    clocks[number].append(progress.clock)
-                    done[number] += 1
-            valid, payload = sampled[3], sampled[4]
-            if pending is not None and (not valid or payload != pending):
-                raise AssertionError(f"a result did not hold under a stall at {progress.clock}")
-            pending = payload if valid and not ready else None
-            if valid and ready:
-                moved = True
-                results.append(payload)
-                result_clocks.append(progress.clock)
-                progress.tokens_out += bool(payload & last_bit)
+            moved = [
+                source.clock(ctx, ready, progress.clock)
+                for source, ready in zip(sources, sampled, strict=False)
+            ]
+            if sink.clock(*sampled[3:], progress.clock) or any(moved):
+                moved_at = progress.clock
 
             progress.clock += 1
-            progress.beats, progress.positions, progress.loads = done
-            progress.results = len(results)
-            while progress.tokens_in < len(ends) and done[0] >= ends[progress.tokens_in]:
-                progress.tokens_in += 1
-            if not ends and done[2] == len(words) and left == 0:
-                break
-            quiet = 0 if moved else quiet + 1
-            if quiet > self._timeout:
-                raise TimeoutError(f"nothing moved for {quiet} clocks: {progress}")
-            if progress.tokens_out == len(ends) and done[2] == len(words):
-                left = max(0, left - 1)
+            progress.beats, progress.positions, progress.loads = (
+                len(source.clocks) for source in sources
+            )
+            progress.results, progress.tokens_out = len(sink.items), sink.packets
+            progress.tokens_in = bisect_right(ends, progress.beats)
+            if progress.tokens_out == len(ends) and progress.loads == len(words):
                 if left == 0:
                     break
-        self._finish(ctx, results, progress, clocks, result_clocks)
+                left -= 1
+            if progress.clock - moved_at > self._timeout:
+                raise TimeoutError(f"nothing moved for {self._timeout} clocks: {progress}")
+        self._finish(ctx, sink, progress, [source.clocks for source in sources])
 
-    def _finish(self, ctx, results, progress, clocks, result_clocks):
+    def _finish(self, ctx, sink, progress, clocks):
         p = self.parameters
         width = p.data_bits * p.beat_elements
-        packets, errors, start = [], [], 0
+        results, packets, errors, start = sink.items, [], [], 0
         for number, result in enumerate(results):
             if result >> width & 1:
                 beats = results[start : number + 1]
@@ -250,12 +284,12 @@ class EngineBench:
                 start = number + 1
         status = {
             name: ctx.get(getattr(self.engine.status, name))
-            for name in ("saturated", "refused", "malformed", "misframed", "first_bad")
+            for name, _ in self.engine.status.shape()
         }
         self._result = Result(
             packets,
             errors,
             status,
             progress.clock,
-            *(np.array(c, dtype=np.int64) for c in (*clocks, result_clocks)),
+            *(np.array(c, dtype=np.int64) for c in (*clocks, sink.clocks)),
         )

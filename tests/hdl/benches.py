@@ -9,8 +9,13 @@ from amaranth.hdl import C, Module, Value
 from amaranth.lib import stream
 from amaranth.sim import Simulator
 
+from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import PhaseTable
+from ropeway.hdl.heads import Heads
+from ropeway.hdl.layouts import head_layout, token_layout
 from ropeway.hdl.phase_table import PhaseTable as HardwareTable
+from ropeway.hdl.queue import Queue
+from ropeway.hdl.streams import connect
 
 VERDICT = 24  # clocks after an image's last word by which it is judged
 
@@ -22,11 +27,14 @@ def port(component, path: str):
     return component
 
 
-def simulate(component, testbench):
-    """Run one testbench on a component until it ends."""
+def simulate(component, *testbenches, background=()):
+    """Run testbenches on a component until they end; those in the ``background`` never need to."""
     simulator = Simulator(component)
     simulator.add_clock(1e-6)
-    simulator.add_testbench(testbench)
+    for testbench in testbenches:
+        simulator.add_testbench(testbench)
+    for testbench in background:
+        simulator.add_testbench(testbench, background=True)
     simulator.run()
 
 
@@ -168,3 +176,32 @@ def assembled(**submodules) -> Module:
     for name, component in submodules.items():
         m.submodules[name] = component
     return m
+
+
+def fed_with_heads(p: RopeParameters, stage) -> tuple[Module, HardwareTable, Heads]:
+    """A stage that walks heads, behind what names them: phase table, heads and a queue."""
+    table, heads, queue = HardwareTable(p), Heads(p), Queue(head_layout(p), 32)
+    m = assembled(table=table, heads=heads, queue=queue, stage=stage)
+    m.d.comb += [
+        table.token_slot.eq(heads.slot),
+        heads.geometry.eq(table.geometry),
+        heads.room.eq(queue.room),
+    ]
+    connect(m, heads.o, queue.i)
+    connect(m, queue.o, stage.walker.i)
+    return m, table, heads
+
+
+def token_word(p: RopeParameters, slot: int, rotates: int = 1, new_row: int = 1) -> int:
+    """An accepted token, as the heads' stream takes it."""
+    fields = {"slot": slot, "rotates": rotates, "new_row": new_row}
+    return token_layout(p).const(fields).as_value().value
+
+
+async def send(ctx, port: stream.Interface, items: Sequence[int]):
+    """Offer items one after the other, each until it is taken."""
+    for item in items:
+        ctx.set(Value.cast(port.payload), item)
+        ctx.set(port.valid, 1)
+        await ctx.tick().until(port.ready)
+    ctx.set(port.valid, 0)

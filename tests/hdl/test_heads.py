@@ -7,10 +7,10 @@ import pytest
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import HeadPattern, PhaseTable
 from ropeway.hdl.heads import Heads
-from ropeway.hdl.layouts import head_layout, token_layout
+from ropeway.hdl.layouts import head_layout
 from ropeway.hdl.phase_table import PhaseTable as HardwareTable
 from tests.geometries import geometry
-from tests.hdl.benches import assembled, load, stream_through
+from tests.hdl.benches import assembled, load, stream_through, token_word
 
 P = RopeParameters(max_head_dim=64, slots=8)
 PATTERNS = (
@@ -45,13 +45,7 @@ def test_every_pattern_is_written_out_head_by_head(seed, room):
     random = np.random.default_rng(seed)
     slots = [*range(8), *random.integers(0, 7, 30).tolist()]
     flags = random.integers(0, 2, (len(slots), 2)).tolist()
-    tokens = [
-        token_layout(P)
-        .const({"slot": slot, "rotates": rotates, "new_row": new_row})
-        .as_value()
-        .value
-        for slot, (rotates, new_row) in zip(slots, flags, strict=True)
-    ]
+    tokens = [token_word(P, slot, *given) for slot, given in zip(slots, flags, strict=True)]
     expected = [
         (slot, *head)
         for slot, given in zip(slots, flags, strict=True)

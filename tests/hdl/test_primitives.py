@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from amaranth.hdl import Shape, signed, unsigned
+from amaranth.hdl import Fragment, Instance, Shape, signed, unsigned
 
 from ropeway.hdl.primitives import DualRom, Multiplier, Ram
 from tests.hdl.benches import clock_through
@@ -77,3 +77,58 @@ def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
     for letter, addresses in (("a", a), ("b", b)):
         words = found[f"{letter}_data"][DualRom.latency :]
         assert words.tolist() == [content[address] for address in addresses]
+
+
+class Ecp5:
+    """As much of a platform as the primitives look at."""
+
+    device = "LFE5U-25F"
+
+
+def instances(component) -> list[Instance]:
+    """The device's own blocks that a component is made of on ECP5."""
+    found, waiting = [], [Fragment.get(component, Ecp5())]
+    while waiting:
+        fragment = waiting.pop()
+        if isinstance(fragment, Instance):
+            found.append(fragment)
+        waiting += [subfragment for subfragment, *_ in fragment.subfragments]
+    return found
+
+
+@pytest.mark.parametrize("relay", [False, True])
+def test_an_ecp5_multiplier_is_one_block_with_its_registers_in_use(relay):
+    (block,) = instances(Multiplier(unsigned(18), signed(18), relay=relay))
+    assert block.type == "MULT18X18D"
+    registers = {f"REG_{name}_CLK": "CLK0" for name in ("INPUTA", "INPUTB", "OUTPUT")}
+    assert registers.items() <= block.parameters.items()
+
+
+def test_an_operand_too_wide_for_the_block_is_inferred():
+    assert instances(Multiplier(unsigned(19), signed(18))) == []
+
+
+@pytest.mark.parametrize(("width", "depth", "blocks"), [(36, 512, 1), (49, 512, 2), (18, 1024, 1)])
+def test_an_ecp5_ram_is_blocks_with_their_output_registers_in_use(width, depth, blocks):
+    found = instances(Ram(width, depth))
+    assert [block.type for block in found] == ["DP16KD"] * blocks
+    assert {block.parameters["REGMODE_B"] for block in found} == {"OUTREG"}
+
+
+def test_an_ecp5_rom_holds_the_content_of_the_generic_one():
+    content = np.random.default_rng(0).integers(0, 1 << 20, 1024).tolist()
+    found = instances(DualRom(20, content))
+    assert [block.type for block in found] == ["DP16KD"] * 2
+    words = [0] * 1024
+    for start, block in zip((0, 18), sorted(found, key=lambda b: -used_bits(b)), strict=True):
+        for row in range(64):
+            packed = int(block.parameters[f"INITVAL_{row:02X}"].value)
+            for place in range(16):
+                # 16 words of 18 bits a row, each in 20 bits.
+                words[16 * row + place] |= (packed >> 20 * place & (1 << 18) - 1) << start
+    assert words == content
+
+
+def used_bits(block: Instance) -> int:
+    """The initial content's set bits: more in the wider column."""
+    return sum(int(block.parameters[f"INITVAL_{row:02X}"].value).bit_count() for row in range(64))

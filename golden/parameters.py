@@ -116,9 +116,15 @@ class RopeParameters:
             )
 
     def clocks_per_token(self, table: PhaseTable) -> int:
-        """Clocks a token takes in steady state: the slower of its beats and its row."""
-        beats = table.pattern.heads * table.head_dim // self.beat_elements
-        return beats if table.bypass else max(beats, table.pairs * self.generator_interval)
+        """Clocks a token takes in steady state: the slower of its beats and its row.
+
+        Short tokens take longer, since naming a head takes two clocks and a kind of heads one.
+        """
+        pattern = table.pattern
+        beats = pattern.heads * table.head_dim // self.beat_elements
+        row = 0 if table.bypass else table.pairs * self.generator_interval
+        naming = 1 + pattern.repeat * (len(pattern.counts) + sum(pattern.counts))
+        return max(beats, row, naming, 2 * pattern.heads)
 
 
 def serving_lanes(table: PhaseTable) -> tuple[int, ...]:

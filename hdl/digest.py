@@ -1,49 +1,94 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fingerprint of an image, computed as the image streams in."""
+"""The fingerprint of an image, computed byte by byte after the image has streamed in."""
 
 from amaranth import *
 from amaranth.lib import wiring
 from amaranth.lib.crc import catalog
 from amaranth.lib.wiring import In, Out
 
+from ropeway.golden.table import DIGESTED_HEADER_WORDS, HEADER_WORDS
+
+from .primitives import Ram
+from .streams import delayed
+
 __all__ = ["Digest"]
 
 CRC = catalog.CRC64_XZ
+BYTES = 4  # in a word
 
 
 class Digest(wiring.Component):
-    """A CRC-64/XZ over 32-bit words, lowest byte first; golden/fingerprint.py is the twin.
+    """A CRC-64/XZ over the digested words of an image; golden/fingerprint.py is the twin.
 
-    Latency 2 clocks from a word to ``fingerprint``; a word a clock.
+    A word a clock is taken, and a byte a clock digested: a fingerprint is ``done`` four clocks a
+    word and eight more after ``last``. (32 bits a clock would cost seven times the logic.)
+
+    Parameters
+    ----------
+    limit : words in the longest image
 
     Ports
     -----
-    start : In
-        With an image's first word.
-    valid, word : In
-        A word to digest.
+    valid, word, index, last : In
+        A word of the image, and its number.
+    done : Out
+        For one clock: ``fingerprint`` is that of the image.
     fingerprint : Out
-        Of all words since the start.
     """
 
-    start: Signal
     valid: Signal
     word: Signal
+    index: Signal
+    last: Signal
+    done: Signal
     fingerprint: Signal
 
-    latency = 2
-    interval = 1
-
-    def __init__(self):
+    def __init__(self, limit: int):
+        self._limit = limit
         super().__init__(
-            {"start": In(1), "valid": In(1), "word": In(32), "fingerprint": Out(CRC.crc_width)}
+            {
+                "valid": In(1),
+                "word": In(32),
+                "index": In(range(limit + 1)),
+                "last": In(1),
+                "done": Out(1),
+                "fingerprint": Out(CRC.crc_width),
+            }
         )
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        m.submodules.processor = processor = CRC(data_width=32).create()
-        # `start` forgets what came with it, so it goes a clock before its word.
-        m.d.comb += processor.start.eq(self.start)
-        m.d.sync += [processor.valid.eq(self.valid), processor.data.eq(self.word)]
-        m.d.comb += self.fingerprint.eq(processor.crc)
+        m.submodules.image = image = Ram(32, self._limit)
+        m.submodules.crc = crc = CRC(data_width=8).create()
+        m.d.comb += [
+            image.write_enable.eq(self.valid),
+            image.write_address.eq(self.index),
+            image.write_data.eq(self.word),
+            self.fingerprint.eq(crc.crc),
+        ]
+
+        # Word after word is read and shifted out, lowest byte first; what is shifted out was read
+        # in the four clocks before.
+        reading, ending = Signal(), Signal()
+        number, final = Signal(range(self._limit + 1)), Signal(range(self._limit + 1))
+        phase, shifted = Signal(range(BYTES)), Signal(32, reset_less=True)
+        digested = Signal()
+        m.d.comb += image.read_address.eq(number)
+        m.d.sync += [crc.start.eq(0), crc.valid.eq(digested), crc.data.eq(shifted)]
+        with m.If(self.valid & self.last):
+            m.d.sync += [final.eq(self.index), number.eq(0), phase.eq(0), crc.start.eq(1)]
+            m.d.sync += [reading.eq(1), ending.eq(0), digested.eq(0)]
+        with m.Else():
+            m.d.sync += [phase.eq(phase + 1), shifted.eq(shifted >> 8)]
+            with m.If(phase == BYTES - 1):
+                header = (number >= DIGESTED_HEADER_WORDS) & (number < HEADER_WORDS)
+                m.d.sync += [
+                    shifted.eq(image.read_data),
+                    digested.eq(reading & ~header),
+                    number.eq(number + 1),
+                    reading.eq(reading & (number != final)),
+                    ending.eq(reading & (number == final)),
+                ]
+        ended = ending & (phase == BYTES - 1)
+        m.d.sync += self.done.eq(delayed(m, ended, 1, reset_less=False, name="ended"))
         return m

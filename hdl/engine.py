@@ -175,12 +175,12 @@ class RopeEngine(wiring.Component):
             m.submodules[f"heads_{number}"] = queue
             connect(m, queue.o, stage.walker.i)
             queues.append(queue)
-        m.d.comb += heads.room.eq(Cat(queue.room for queue in queues).all())
+        m.d.sync += heads.room.eq(Cat(queue.room for queue in queues).all())
         for queue in queues:
             m.d.comb += [queue.i.valid.eq(heads.o.valid), queue.i.payload.eq(heads.o.payload)]
+        m.d.sync += intake.room.eq(tokens.room & jobs.room)
         drain = stages[-1]
         m.d.comb += [
-            intake.room.eq(tokens.room & jobs.room),
             intake.loaded.eq(table.loaded),
             intake.bypass.eq(table.bypass),
             intake.claimed.eq(table.claimed),

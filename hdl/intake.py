@@ -116,12 +116,12 @@ class Intake(wiring.Component):
             self.beyond_position.eq(position),
         ]
 
-        # Counted from acceptance, a clock late.
+        # Counted from acceptance, two clocks late.
         for number in range(self._p.slots):
             begins, ends = Signal(name=f"begins_{number}"), Signal(name=f"ends_{number}")
             unfinished = Signal(range(COUNT_LIMIT), name=f"unfinished_{number}")
             m.d.sync += [
-                begins.eq(accepted & (slot == number)),
+                begins.eq(held_valid & (held.slot == number)),
                 ends.eq(self.finished & (self.finished_slot == number)),
                 unfinished.eq(unfinished + begins - ends),
                 self.busy[number].eq(unfinished != 0),

@@ -73,10 +73,9 @@ class UnitLedger(wiring.Component):
         # Two counters, one less than the other: either's sign answers without a sum.
         balance = Signal(signed(self._width))
         lower = Signal(signed(self._width), init=-1)
+        change = Cat(self.gain ^ self.loads, self.loads & ~self.gain).as_signed()
         for counter in (balance, lower):
-            m.d.sync += counter.eq(
-                Mux(self.gain, Mux(self.loads, counter, counter + 1), counter - self.loads)
-            )
+            m.d.sync += counter.eq(counter + change)
         m.d.comb += [
             self.enough.eq(self.gain | ~balance[-1]),
             self.enough_after.eq(self.gain | ~lower[-1]),

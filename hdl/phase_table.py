@@ -9,7 +9,6 @@ from amaranth.utils import bits_for, exact_log2
 
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import (
-    DIGESTED_HEADER_WORDS,
     HEADER_WORDS,
     INCREMENT_BITS,
     MAGIC,
@@ -31,7 +30,7 @@ from .primitives import Ram
 from .streams import delayed
 
 __all__ = ["PhaseTable", "pair_layout"]
-COUNTED = 5  # clocks from a slot's closing until every position accepted before shows in `busy`
+COUNTED = 6  # clocks from a slot's closing until every position accepted before shows in `busy`
 
 
 def pair_layout(p: RopeParameters) -> data.StructLayout:
@@ -42,7 +41,8 @@ def pair_layout(p: RopeParameters) -> data.StructLayout:
 class PhaseTable(wiring.Component):
     """N slots of one geometry each.
 
-    An image of golden/table.py loads a slot in 8 + 2·pairs clocks. From its first word to its last
+    An image of golden/table.py loads a slot in 8 + 2·pairs clocks, and is digested in four times as
+    many; the next load waits for that. From its first word to its last
     the slot is not ``loaded``, so no position is accepted for it. A load of a slot that is
     ``busy``, used by an accepted token not yet finished, is swallowed whole and sets ``refused``;
     one that is no image this engine can serve leaves the slot unloaded and sets ``malformed``.
@@ -62,7 +62,7 @@ class PhaseTable(wiring.Component):
     job_slot : In, final_pair, context : Out
         A slot's last pair's number, where there is one, and trained context; combinational.
     fingerprint_slot : In, fingerprint : Out
-        The CRC-64 of the image a slot was loaded with, combinational.
+        The CRC-64 of the image a slot was loaded with, 0 until digested; combinational.
     amplitude_slot : In, amplitude : Out
         A slot's amplitude, combinational.
     pair_slot, pair_number : In, pair : Out
@@ -171,12 +171,21 @@ class PhaseTable(wiring.Component):
             good.eq(whole & ~wrong & ~refusing & served),
         ]
 
-        settled = delayed(m, judged, 2, reset_less=False, name="settled")
-        between = Signal()
-        m.d.comb += self.i_load.ready.eq(~between)
+        # The next load waits for this one's fingerprint.
+        m.submodules.digest = digest = Digest(HEADER_WORDS + 2 * p.max_pairs)
+        kept, between = Signal(), Signal()
+        m.d.comb += [
+            digest.valid.eq(arriving),
+            digest.word.eq(load.word),
+            digest.index.eq(index),
+            digest.last.eq(load.last),
+            self.i_load.ready.eq(~between),
+        ]
+        with m.If(judged):
+            m.d.sync += kept.eq(good)
         with m.If(taken & self.i_load.payload.last):
             m.d.sync += between.eq(1)
-        with m.Elif(settled):
+        with m.Elif(digest.done):
             m.d.sync += between.eq(0)
 
         usable = Signal(p.slots)
@@ -190,7 +199,8 @@ class PhaseTable(wiring.Component):
         with m.If(self.malformed):
             m.d.sync += closed.eq(0)
         m.d.sync += self.loaded.eq(usable & ~closed)
-        self._headers(m, store, slot, header, self._digest(m, first, arriving, index, load.word))
+        self._headers(m, store, slot, header)
+        self._fingerprints(m, kept & digest.done, store, slot, digest.fingerprint)
         self._pairs(m, arriving & ~refusing, index, load.word, slot)
         return m
 
@@ -266,18 +276,7 @@ class PhaseTable(wiring.Component):
         m.d.sync += kept.eq(conditions)
         return kept.all()
 
-    def _digest(self, m, first, arriving, index, word) -> Value:
-        """The fingerprint of the words that decide the arithmetic."""
-        m.submodules.digest = digest = Digest()
-        undigested = (index >= DIGESTED_HEADER_WORDS) & (index < HEADER_WORDS)
-        m.d.comb += [
-            digest.start.eq(first),
-            digest.valid.eq(arriving & ~undigested),
-            digest.word.eq(word),
-        ]
-        return digest.fingerprint
-
-    def _headers(self, m, store, slot, header, fingerprint):
+    def _headers(self, m, store, slot, header):
         """Decoded headers, a word a slot, read where they are looked up."""
         p = self._p
         beat = exact_log2(p.beat_elements)
@@ -305,7 +304,6 @@ class PhaseTable(wiring.Component):
             ("finals", final_pair, self.job_slot, self.final_pair),
             ("amplitudes", header.amplitude, self.amplitude_slot, self.amplitude),
             ("contexts", header.context, self.job_slot, self.context),
-            ("fingerprints", fingerprint, self.fingerprint_slot, self.fingerprint),
         ):
             value = Value.cast(word)
             kept = Signal.like(value, name=f"{name}_word", reset_less=True)
@@ -316,6 +314,20 @@ class PhaseTable(wiring.Component):
             m.d.comb += [write.en.eq(store), write.addr.eq(slot), write.data.eq(kept)]
             read = memory.read_port(domain="comb")
             m.d.comb += [read.addr.eq(asked), Value.cast(out).eq(read.data)]
+
+    def _fingerprints(self, m, digested, store, slot, fingerprint):
+        """A word a slot, 0 from a load until its image is digested."""
+        m.submodules.fingerprints = memory = Memory(
+            shape=len(fingerprint), depth=max(self._p.slots, 4), init=[]
+        )
+        write, read = memory.write_port(), memory.read_port(domain="comb")
+        m.d.comb += [
+            write.en.eq(digested | store),
+            write.addr.eq(slot),
+            write.data.eq(Mux(digested, fingerprint, 0)),
+            read.addr.eq(self.fingerprint_slot),
+            self.fingerprint.eq(read.data),
+        ]
 
     def _pairs(self, m, arriving, index, word, slot):
         """Increments and axes: a pair's two words are written at its second."""

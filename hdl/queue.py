@@ -12,6 +12,9 @@ from .streams import pulse_stream
 
 __all__ = ["Queue"]
 
+# `room` tells of two clocks ago and is acted on two clocks later: so many places must be free.
+MARGIN = 6
+
 
 class Queue(wiring.Component):
     """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
@@ -84,9 +87,8 @@ class Queue(wiring.Component):
         ]
         m.d.sync += [
             filled.eq(push | Mux(pop, head_next != tail, filled)),
-            # Two clocks late, and a clock early for its reader: four more still fit.
             kept.eq(tail - head),
-            self.room.eq(~kept[2:].all()),
+            self.room.eq(kept <= self._depth - MARGIN),
         ]
         with m.If(push):
             m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]

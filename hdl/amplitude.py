@@ -30,6 +30,8 @@ class Amplitude(wiring.Component):
     amplitude : In
         Of the pair at ``i``.
     o : stream of {coefficients, tag}
+    soon : Out
+        A pair comes at ``o`` in the next clock.
     """
 
     interval = 1
@@ -42,6 +44,7 @@ class Amplitude(wiring.Component):
                 "i": In(pulse_stream(raw_layout(tag))),
                 "amplitude": In(amplitude_layout()),
                 "o": Out(pulse_stream(results)),
+                "soon": Out(1),
             }
         )
 
@@ -73,7 +76,8 @@ class Amplitude(wiring.Component):
             Value.cast(self.o.payload.tag).eq(
                 delayed(m, Value.cast(self.i.payload.tag), self.latency, name="tag")
             ),
-            self.o.valid.eq(delayed(m, self.i.valid, self.latency, reset_less=False, name="valid")),
+            self.soon.eq(delayed(m, self.i.valid, self.latency - 1, reset_less=False, name="soon")),
+            self.o.valid.eq(delayed(m, self.soon, 1, reset_less=False, name="valid")),
         ]
         return m
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The fingerprint of an image, computed byte by byte after the image has streamed in."""
+"""The fingerprint of an image, computed four bits at a time after the image has streamed in."""
 
 from amaranth import *
 from amaranth.lib import wiring
@@ -14,14 +14,15 @@ from .streams import delayed
 __all__ = ["Digest"]
 
 CRC = catalog.CRC64_XZ
-BYTES = 4  # in a word
+DIGIT = 4  # bits a clock
+DIGITS = 32 // DIGIT
 
 
 class Digest(wiring.Component):
     """A CRC-64/XZ over the digested words of an image; golden/fingerprint.py is the twin.
 
-    A word a clock is taken, and a byte a clock digested: a fingerprint is ``done`` four clocks a
-    word and eight more after ``last``. (32 bits a clock would cost seven times the logic.)
+    A word a clock is taken, and digested in eight: a fingerprint is ``done`` eight clocks a word
+    and a dozen more after ``last``. (32 bits a clock would cost ten times the logic.)
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Digest(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.image = image = Ram(32, self._limit)
-        m.submodules.crc = crc = CRC(data_width=8).create()
+        m.submodules.crc = crc = CRC(data_width=DIGIT).create()
         m.d.comb += [
             image.write_enable.eq(self.valid),
             image.write_address.eq(self.index),
@@ -67,11 +68,11 @@ class Digest(wiring.Component):
             self.fingerprint.eq(crc.crc),
         ]
 
-        # Word after word is read and shifted out, lowest byte first; what is shifted out was read
-        # in the four clocks before.
+        # Word after word is read and shifted out, lowest bits first; what is shifted out was read
+        # in the eight clocks before.
         reading, ending = Signal(), Signal()
         number, final = Signal(range(self._limit + 1)), Signal(range(self._limit + 1))
-        phase, shifted = Signal(range(BYTES)), Signal(32, reset_less=True)
+        phase, shifted = Signal(range(DIGITS)), Signal(32, reset_less=True)
         digested = Signal()
         m.d.comb += image.read_address.eq(number)
         m.d.sync += [crc.start.eq(0), crc.valid.eq(digested), crc.data.eq(shifted)]
@@ -79,8 +80,8 @@ class Digest(wiring.Component):
             m.d.sync += [final.eq(self.index), number.eq(0), phase.eq(0), crc.start.eq(1)]
             m.d.sync += [reading.eq(1), ending.eq(0), digested.eq(0)]
         with m.Else():
-            m.d.sync += [phase.eq(phase + 1), shifted.eq(shifted >> 8)]
-            with m.If(phase == BYTES - 1):
+            m.d.sync += [phase.eq(phase + 1), shifted.eq(shifted >> DIGIT)]
+            with m.If(phase == DIGITS - 1):
                 header = (number >= DIGESTED_HEADER_WORDS) & (number < HEADER_WORDS)
                 m.d.sync += [
                     shifted.eq(image.read_data),
@@ -89,6 +90,6 @@ class Digest(wiring.Component):
                     reading.eq(reading & (number != final)),
                     ending.eq(reading & (number == final)),
                 ]
-        ended = ending & (phase == BYTES - 1)
+        ended = ending & (phase == DIGITS - 1)
         m.d.sync += self.done.eq(delayed(m, ended, 1, reset_less=False, name="ended"))
         return m

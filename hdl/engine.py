@@ -159,6 +159,7 @@ class RopeEngine(wiring.Component):
             generator.amplitude.eq(table.amplitude),
         ]
         connect(m, generator.o, row.i)
+        m.d.comb += row.soon.eq(generator.soon)
         return jobs
 
     def _tokens(self, m, table, intake, stages, jobs):

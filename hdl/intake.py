@@ -8,13 +8,15 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .layouts import context_layout, job_layout, position_layout, token_layout
-from .streams import delayed, pulse_stream
+from .streams import pulse_stream
 
 __all__ = ["Intake"]
 
 # Accepted tokens not yet finished: the queue of tokens, 33 heads in each queue of heads (the
 # drain's is the last), and those in registers between.
 COUNT_LIMIT = 128
+
+COMPARED = 8  # bits of a position word in one comparison
 
 
 class Intake(wiring.Component):
@@ -72,25 +74,40 @@ class Intake(wiring.Component):
         m = Module()
         held, held_valid, accepted = Signal(position_layout(self._p)), Signal(), Signal()
         slot = self.i.payload.slot
+        offered, loaded = self.i.valid & self.room, self.loaded.bit_select(slot, 1)
         m.d.comb += [
-            self.i.ready.eq(self.loaded.bit_select(slot, 1) & self.room),
-            accepted.eq(self.i.valid & self.i.ready),
+            self.i.ready.eq(loaded & self.room),
+            accepted.eq(offered & loaded),
         ]
         m.d.sync += held_valid.eq(accepted)
 
         # A token that repeats the position before it shares that token's row, unless the slot has
-        # been loaded between them.
-        shares, unchanged = Signal(), Signal()
-        with m.If(accepted):
-            same = Value.cast(self.i.payload) == Value.cast(held)
-            m.d.sync += [held.eq(self.i.payload), shares.eq(same & unchanged), unchanged.eq(1)]
-        with m.If(self.claimed & (self.claimed_slot == held.slot)):
+        # been loaded between them. (`held` also follows a position that waits for its slot; then
+        # nothing is shared.)
+        given, last = Value.cast(self.i.payload), Value.cast(held)
+        unchanged, rotates, new_row = Signal(), Signal(), Signal()
+        shares = Signal(1 + len(range(0, len(given), COMPARED)))
+        with m.If(offered):
+            m.d.sync += [
+                held.eq(self.i.payload),
+                unchanged.eq(loaded),
+                shares.eq(
+                    Cat(
+                        unchanged,
+                        *(
+                            given[bit : bit + COMPARED] == last[bit : bit + COMPARED]
+                            for bit in range(0, len(given), COMPARED)
+                        ),
+                    )
+                ),
+                rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1)),
+            ]
+        stale = Signal()
+        m.d.sync += stale.eq(self.claimed & (self.claimed_slot == held.slot))
+        with m.If(stale):
             m.d.sync += unchanged.eq(0)
-        rotates, new_row = Signal(), Signal()
-        with m.If(accepted):
-            m.d.sync += rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1))
         m.d.comb += [
-            new_row.eq(rotates & ~shares),
+            new_row.eq(rotates & ~shares.all()),
             self.o_token.valid.eq(held_valid),
             self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),
@@ -101,20 +118,25 @@ class Intake(wiring.Component):
             self.job_slot.eq(held.slot),
         ]
 
-        # The largest position counts, of those that turn something forwards from the start.
-        reach = Signal(self._p.axes)
-        position = Signal(signed(self._p.position_bits))
-        for axis in range(self._p.axes):
-            given = held.position[axis]
-            m.d.sync += reach[axis].eq((given >= 0) & (given >= self.context.tokens))
+        # Any axis beyond the context counts, of a token that turns; one step a clock.
+        turned, context = Signal(), Signal(context_layout(self._p))
+        position, reach = Signal.like(held.position), Signal(self._p.axes)
         m.d.sync += [
-            position.eq(held.position[0]),
-            self.beyond.eq(
-                delayed(m, held_valid & rotates & self.context.stated, 1, name="checked")
-                & reach.any()
+            turned.eq(held_valid & rotates),
+            context.eq(self.context),
+            position.eq(held.position),
+            self.beyond_position.eq(position[0]),
+            *(
+                reach[axis].eq(
+                    turned
+                    & context.stated
+                    & (position[axis] >= 0)
+                    & (position[axis] >= context.tokens)
+                )
+                for axis in range(self._p.axes)
             ),
-            self.beyond_position.eq(position),
         ]
+        m.d.comb += self.beyond.eq(reach.any())
 
         # Counted from acceptance, two clocks late.
         for number in range(self._p.slots):

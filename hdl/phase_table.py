@@ -41,8 +41,8 @@ def pair_layout(p: RopeParameters) -> data.StructLayout:
 class PhaseTable(wiring.Component):
     """N slots of one geometry each.
 
-    An image of golden/table.py loads a slot in 8 + 2·pairs clocks, and is digested in four times as
-    many; the next load waits for that. From its first word to its last
+    An image of golden/table.py loads a slot in 8 + 2·pairs clocks, and is digested in eight times
+    as many; the next load waits for that. From its first word to its last
     the slot is not ``loaded``, so no position is accepted for it. A load of a slot that is
     ``busy``, used by an accepted token not yet finished, is swallowed whole and sets ``refused``;
     one that is no image this engine can serve leaves the slot unloaded and sets ``malformed``.
@@ -134,7 +134,13 @@ class PhaseTable(wiring.Component):
             strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
             strange[1].eq(load.word[16:] != MAGIC),
         ]
+        axisless = Signal()
+        m.d.sync += axisless.eq(
+            arriving & (index >= HEADER_WORDS) & index[0] & (load.word[16:] >= p.axes)
+        )
         with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange.any()):
+            m.d.sync += wrong.eq(1)
+        with m.If(axisless):
             m.d.sync += wrong.eq(1)
 
         # The slot closes at the first word. When all positions accepted until then have been

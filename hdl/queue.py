@@ -32,8 +32,8 @@ class Queue(wiring.Component):
     -----
     i : stream, always ready
     room : Out
-        An item offered in this clock or the next is taken. (For producers that act on it a clock
-        late; one that counts what it sent need not look.)
+        What is offered in this clock and the next two is taken. (One that counts what it sent, and
+        what has left, need not look.)
     o : stream
     """
 
@@ -94,7 +94,10 @@ class Queue(wiring.Component):
             m.d.sync += [tail.eq(tail_next), tail_next.eq(tail_next + 1)]
         with m.If(pop):
             m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
-        with m.If(pop | through):
-            m.d.sync += payload_out.eq(Mux(pop, read.data, payload_in))
+        # What stands there while nothing is valid does not matter.
+        with m.If(~self.o.valid | (self.o.ready if self._full_rate else 0)):
+            m.d.sync += payload_out.eq(
+                Mux(filled, read.data, payload_in) if self._bypass else read.data
+            )
         m.d.sync += self.o.valid.eq(pop | through | (self.o.valid & ~self.o.ready))
         return m

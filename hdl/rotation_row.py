@@ -26,6 +26,8 @@ class RotationRow(wiring.Component):
     -----
     i : stream of {coefficients, last}, always ready
         Pairs in order; ``last`` ends a row.
+    soon : In
+        A pair comes at ``i`` in the next clock.
     written : Out
         For one clock: an entry is whole.
     row, entry : In
@@ -40,6 +42,7 @@ class RotationRow(wiring.Component):
         super().__init__(
             {
                 "i": In(pulse_stream(pair)),
+                "soon": In(1),
                 "written": Out(1),
                 "row": In(range(p.rows)),
                 "entry": In(range(p.max_head_beats)),
@@ -65,7 +68,12 @@ class RotationRow(wiring.Component):
             address.eq(Cat((pair >> lane_bits)[:entry_bits], row)),
             enables.eq(Mux(self.i.valid, 1 << pair[:lane_bits], 0)),
         ]
-        m.d.comb += self.written.eq(enables[-1])
+        # Known a clock ahead, and so a register; a row is a whole number of entries.
+        lane = Signal(range(p.lanes))
+        m.d.sync += [
+            lane.eq(lane + self.soon),
+            self.written.eq(self.soon & (lane == p.lanes - 1)),
+        ]
         for lane in range(p.lanes):
             memory = Ram(coefficient_layout(p).size, depth)
             m.submodules[f"lane_{lane}"] = memory

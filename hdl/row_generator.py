@@ -29,6 +29,8 @@ class RowGenerator(wiring.Component):
     -----
     i : stream of jobs
     o : stream of {coefficients, last}
+    soon : Out
+        A pair comes at ``o`` in the next clock.
     released : In
         For one clock: a row is done with.
     pair_slot, pair_number : Out, pair : In
@@ -45,6 +47,7 @@ class RowGenerator(wiring.Component):
             {
                 "i": In(stream.Signature(job_layout(p))),
                 "o": Out(pulse_stream(result)),
+                "soon": Out(1),
                 "released": In(1),
                 "pair_slot": Out(slot),
                 "pair_number": Out(range(p.max_pairs)),
@@ -105,6 +108,7 @@ class RowGenerator(wiring.Component):
             self.o.payload.coefficients.eq(amplitude.o.payload.coefficients),
             self.o.payload.last.eq(amplitude.o.payload.tag.last),
             self.o.valid.eq(amplitude.o.valid),
+            self.soon.eq(amplitude.soon),
         ]
         return m
 

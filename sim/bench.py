@@ -11,7 +11,8 @@ from amaranth.sim import Simulator
 
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import PhaseTable
-from ropeway.hdl.engine import RopeEngine
+from ropeway.hdl.engine import RopeEngine, status_layout
+from ropeway.hdl.layouts import load_layout, position_layout
 
 from .packing import pack_beats, pack_fields, unpack_beats
 
@@ -211,13 +212,11 @@ class EngineBench:
             packed[last] |= 1 << width
             beats += packed
             ends.append(len(beats))
-        positions = [
-            pack_fields(self.engine.i_position.payload.shape(), token) for token in self._tokens
-        ]
+        positions = [pack_fields(position_layout(p), token) for token in self._tokens]
         words, groups = [], []
         for load in self._loads:
             image = load.words if load.table is None else load.table.image()
-            shape = self.engine.i_load.payload.shape()
+            shape = load_layout(p)
             for number, word in enumerate(image):
                 last = number == len(image) - 1
                 item = shape.const({"word": int(word), "slot": load.slot, "last": last})
@@ -255,7 +254,7 @@ class EngineBench:
                 source.clock(ctx, ready, progress.clock)
                 for source, ready in zip(sources, sampled, strict=False)
             ]
-            if sink.clock(*sampled[3:], progress.clock) or any(moved):
+            if sink.clock(sampled[3], sampled[4], progress.clock) or any(moved):
                 moved_at = progress.clock
 
             progress.clock += 1
@@ -270,7 +269,7 @@ class EngineBench:
                 left -= 1
             if progress.clock - moved_at > self._timeout:
                 raise TimeoutError(f"nothing moved for {self._timeout} clocks: {progress}")
-        self._finish(ctx, sink, progress, [source.clocks for source in sources])
+        self._finish(ctx, sink, progress, [*(source.clocks for source in sources), sink.clocks])
 
     def _finish(self, ctx, sink, progress, clocks):
         p = self.parameters
@@ -282,14 +281,8 @@ class EngineBench:
                 packets.append(unpack_beats(beats, p.data_bits, p.beat_elements))
                 errors.append(bool(result >> width + 1 & 1))
                 start = number + 1
-        status = {
-            name: ctx.get(getattr(self.engine.status, name))
-            for name, _ in self.engine.status.shape()
-        }
+        status = {name: ctx.get(getattr(self.engine.status, name)) for name, _ in status_layout(p)}
+        beats, positions, loads, results_at = (np.array(c, dtype=np.int64) for c in clocks)
         self._result = Result(
-            packets,
-            errors,
-            status,
-            progress.clock,
-            *(np.array(c, dtype=np.int64) for c in (*clocks, sink.clocks)),
+            packets, errors, status, progress.clock, beats, positions, loads, results_at
         )

@@ -153,11 +153,12 @@ class Verdict:
 async def load(ctx, table: HardwareTable, words: Sequence[int] | PhaseTable, slot: int) -> Verdict:
     """Stream an image into a phase table, and wait for its verdict."""
     words = words.image() if isinstance(words, PhaseTable) else words
-    flags, clocks, sent = np.zeros(2, dtype=int), 0, 0
+    flags, clocks, sent, left = np.zeros(2, dtype=int), 0, 0, VERDICT
     payload = table.i_load.payload
-    for _ in range(len(words) + VERDICT):
-        ctx.set(table.i_load.valid, sent < len(words))
-        if sent < len(words):
+    while left:
+        offered = sent < len(words)
+        ctx.set(table.i_load.valid, offered)
+        if offered:
             ctx.set(payload.word, int(words[sent]))
             ctx.set(payload.slot, slot)
             ctx.set(payload.last, sent == len(words) - 1)
@@ -165,8 +166,9 @@ async def load(ctx, table: HardwareTable, words: Sequence[int] | PhaseTable, slo
             table.i_load.ready, table.refused, table.malformed
         )
         flags += raised
-        clocks += sent < len(words)
-        sent += bool(ready and sent < len(words))
+        sent += bool(offered and ready)
+        clocks += bool(offered and sent)
+        left -= not offered
     return Verdict(clocks, *flags.tolist(), ctx.get(table.loaded))
 
 

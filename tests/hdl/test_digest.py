@@ -36,7 +36,7 @@ def digested(*images, idle_seed=None):
             while not ctx.get(digest.done):
                 await ctx.tick()
                 clocks += 1
-            assert clocks <= 4 * len(words) + 8
+            assert clocks <= 8 * len(words) + 12
             found.append(f"{ctx.get(digest.fingerprint):016x}")
 
     simulator = Simulator(digest)

@@ -85,8 +85,8 @@ def test_a_slot_is_not_loaded_from_its_first_word_to_its_last():
             ctx.set(table.i_load.payload.word, int(word))
             ctx.set(table.i_load.payload.slot, 1)
             ctx.set(table.i_load.payload.last, number == len(ONE.image()) - 1)
-            await ctx.tick()
-            if number > 4:
+            await ctx.tick().until(table.i_load.ready)
+            if number > 6:
                 assert ctx.get(table.loaded) == 0b01
         ctx.set(table.i_load.valid, 0)
         await ctx.tick().repeat(VERDICT)

@@ -25,16 +25,21 @@ def test_what_is_written_is_read_while_the_next_rows_are_written(lanes, rows):
 
     async def write(ctx, words):
         nonlocal entries
+        ctx.set(component.soon, 1)
+        await ctx.tick()
         for number, word in enumerate(words):
+            last = number == len(words) - 1
+            ctx.set(component.soon, not last)
             ctx.set(component.i.valid, 1)
             ctx.set(Value.cast(component.i.payload.coefficients), word)
-            ctx.set(component.i.payload.last, number == len(words) - 1)
+            ctx.set(component.i.payload.last, last)
             _, _, whole = await ctx.tick().sample(component.written)
+            assert whole == (number % lanes == lanes - 1)
             entries += whole
         ctx.set(component.i.valid, 0)
         for _ in range(3):
             _, _, whole = await ctx.tick().sample(component.written)
-            entries += whole
+            assert not whole
 
     async def testbench(ctx):
         for number, words in enumerate(written):

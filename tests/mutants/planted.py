@@ -47,8 +47,8 @@ CLASSIC = [
     Mutant(
         "decode off by one, golden",
         "golden/sincos.py",
-        "    positions = np.asarray(positions, dtype=np.int64)\n",
-        "    positions = np.asarray(positions, dtype=np.int64) + 1\n",
+        "turns = positions[:, axes].astype(np.uint64)",
+        "turns = (positions[:, axes] + 1).astype(np.uint64)",
         LLAMA,
     ),
     Mutant(
@@ -358,7 +358,7 @@ FLOW = [
     Mutant(
         "an item lost in a full queue",
         "hdl/queue.py",
-        "self.room.eq(~kept[2:].all())",
+        "self.room.eq(kept <= self._depth - MARGIN)",
         "self.room.eq(1)",
         "tests/hdl/test_queue.py::test_items_come_out_in_their_order[16-1-False-0.0-0.5]",
     ),

@@ -102,6 +102,12 @@ def expected(p: RopeParameters, step: Step) -> tuple[np.ndarray, int]:
     return out[0], saturated
 
 
+def beyond(step: Step) -> bool:
+    """Whether a step's token turns by a position beyond its table's trained context."""
+    table, turns = step.table, not (step.token.bypass or step.table.bypass)
+    return bool(turns and table.context and np.max(step.token.position) >= table.context)
+
+
 def check(
     bench: EngineBench,
     steps: Sequence[Step],
@@ -126,10 +132,13 @@ def check(
         assert np.array_equal(packet.reshape(out.shape), out), f"token {number}: {step.token}"
     bad = [framed(p, step)[1] for step in steps]
     assert result.errors == bad
+    far = [np.atleast_1d(step.token.position)[0] for step in steps if beyond(step)]
     flags = {
         "saturated": int(saturated > 0),
         "misframed": int(any(bad)),
         "first_bad": bad.index(True) if any(bad) else 0,
+        "beyond": int(len(far) > 0),
+        "first_beyond": far[0] if far else 0,
         "refused": 0,
         "malformed": 0,
     }

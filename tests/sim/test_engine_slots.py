@@ -23,6 +23,8 @@ SMALL = RopeParameters(max_head_dim=64)
 ONE = geometry(64, HeadPattern(1, 1))
 OTHER = geometry(64, HeadPattern(1, 1), theta=500_000.0, attention_factor=1.2)
 WORDS = len(ONE.image())
+SETTLED = 600  # clocks in which an image here is loaded, and another may follow
+VERDICT = 60  # clocks after an image's last word by which its flags are up
 
 
 def test_three_geometries_alternate_without_an_idle_beat_while_a_fourth_is_loaded_and_used():
@@ -140,13 +142,15 @@ def test_writing_a_busy_slot_is_refused_and_its_tokens_are_exact():
     def while_busy(progress, _random):
         return progress.loads < WORDS or progress.tokens_in >= 2
 
-    check(bench_of(SMALL), steps, loads, Traffic(load=while_busy), status={"refused": 1})
+    traffic = Traffic(load=while_busy, position=from_clock(SETTLED))
+    check(bench_of(SMALL), steps, loads, traffic, status={"refused": 1}, extra_clocks=VERDICT)
 
 
 TINY = RopeParameters(lanes=2, data_bits=8, max_head_dim=16, slots=2)
 OLD = geometry(16, HeadPattern(1, 0), theta=100.0)
 NEW = geometry(16, HeadPattern(1, 0), theta=7.0)
 OLD_WORDS = len(OLD.image())
+TINY_SETTLED = 200  # as SETTLED, for these
 
 
 def second_load_from(clock: int) -> Gate:
@@ -157,7 +161,7 @@ def second_load_from(clock: int) -> Gate:
 def outcome(tokens: list[Token], traffic: Traffic) -> tuple[int, list[PhaseTable]]:
     """Whether the load of NEW over OLD was refused, and the table each token was turned by."""
     loads = [Load(0, OLD), Load(0, NEW)]
-    result = bench_of(TINY).run(tokens, loads, traffic, extra_clocks=20)  # for the load's verdict
+    result = bench_of(TINY).run(tokens, loads, traffic, extra_clocks=VERDICT)
     assert result.status["malformed"] == 0
     used = [
         next(t for t in (OLD, NEW) if np.array_equal(packet, expected(TINY, Step(t, token))[0][0]))
@@ -170,8 +174,9 @@ def test_a_load_that_races_with_a_position_is_refused_or_waited_for():
     # The load begins some clocks before, with or after the position: one of the two wins, whole.
     tokens = [step.token for step in steps_of(TINY, OLD, [3, 4])]
     outcomes = set()
-    for lead in range(-8, 12):
-        traffic = Traffic(load=second_load_from(100), position=from_clock(100 + lead))
+    for lead in range(-8, 16):
+        position = from_clock(TINY_SETTLED + lead)
+        traffic = Traffic(load=second_load_from(TINY_SETTLED), position=position)
         refused, used = outcome(tokens, traffic)
         assert used == [OLD if refused else NEW] * 2
         outcomes.add(refused)
@@ -180,10 +185,12 @@ def test_a_load_that_races_with_a_position_is_refused_or_waited_for():
 
 def test_a_load_that_races_with_the_end_of_a_token_is_refused_or_follows_it():
     tokens = [step.token for step in steps_of(TINY, OLD, [3])]
-    alone = bench_of(TINY).run(tokens, [Load(0, OLD)])
+    position = from_clock(TINY_SETTLED)
+    alone = bench_of(TINY).run(tokens, [Load(0, OLD)], Traffic(position=position))
     outcomes = set()
     for clock in range(alone.clocks - 24, alone.clocks):
-        refused, used = outcome(tokens, Traffic(load=second_load_from(clock)))
+        traffic = Traffic(load=second_load_from(clock), position=position)
+        refused, used = outcome(tokens, traffic)
         assert used == [OLD]
         outcomes.add(refused)
     assert outcomes == {0, 1}
@@ -243,3 +250,14 @@ def test_conjugate_is_the_negated_position_and_pure_leaves_the_amplitude_out():
     plain = Token(turned.data, 4095, conjugate=True)
     without = check(bench_of(SMALL), [Step(table, plain)], [Load(0, table)])
     assert np.array_equal(result.packets[2], without.packets[0])
+
+
+@pytest.mark.parametrize("context", [1, 4096, 131_072, (1 << 25) - 1])
+def test_positions_beyond_a_slots_trained_context_are_flagged_and_turned_all_the_same(context):
+    trained = replace(ONE, context=context)
+    loads = [Load(0, trained), Load(1, OTHER)]
+    within = steps_of(SMALL, trained, [0, context - 1])
+    unstated = steps_of(SMALL, OTHER, [context, -1], slot=1)
+    bypassing = steps_of(SMALL, trained, [context], bypass=True)
+    check(bench_of(SMALL), [*within, *unstated, *bypassing], loads)
+    check(bench_of(SMALL), [*within, *steps_of(SMALL, trained, [context, 0, (1 << 25) - 1])], loads)

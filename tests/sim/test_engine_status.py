@@ -12,7 +12,7 @@ from tests.geometries import geometry
 P = RopeParameters(lanes=1, data_bits=8, max_head_dim=8, slots=2)
 TABLE = geometry(8, HeadPattern(1, 0), theta=3.0)
 BEATS = 4
-FLAGS = ("saturated", "refused", "malformed", "misframed", "first_bad")
+FLAGS = ("saturated", "refused", "malformed", "misframed", "first_bad", "beyond", "first_beyond")
 
 
 async def transfer(ctx, port, **fields):

@@ -150,7 +150,7 @@ class RopeEngine(wiring.Component):
         connect(m, jobs.o, generator.i)
         m.d.comb += [
             table.job_slot.eq(intake.job_slot),
-            intake.final_pair.eq(table.final_pair),
+            intake.pairs.eq(table.pairs),
             intake.context.eq(table.context),
             table.pair_slot.eq(generator.pair_slot),
             table.pair_number.eq(generator.pair_number),

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import context_layout, job_layout, position_layout, token_layout
+from .layouts import context_layout, job_layout, pairs_layout, position_layout, token_layout
 from .streams import pulse_stream
 
 __all__ = ["Intake"]
@@ -34,8 +34,8 @@ class Intake(wiring.Component):
     o_token, o_job : stream of tokens, and of rows to be made; always ready
     room : In
         What these give in the next clock will be taken.
-    job_slot : Out, final_pair, context : In
-        Look-up of a job's last pair and trained context, combinational.
+    job_slot : Out, pairs, context : In
+        Look-up of how many pairs a job has, and of its trained context, combinational.
     beyond, beyond_position : Out
         For one clock: a token turns by a position outside its slot's trained context.
     loaded, bypass : In, one bit a slot
@@ -56,7 +56,7 @@ class Intake(wiring.Component):
                 "o_job": Out(pulse_stream(job_layout(p))),
                 "room": In(1),
                 "job_slot": Out(slot),
-                "final_pair": In(range(p.max_pairs)),
+                "pairs": In(pairs_layout(p)),
                 "context": In(context_layout(p)),
                 "beyond": Out(1),
                 "beyond_position": Out(signed(p.position_bits)),
@@ -114,7 +114,7 @@ class Intake(wiring.Component):
             self.o_token.payload.new_row.eq(new_row),
             self.o_job.valid.eq(held_valid & new_row),
             self.o_job.payload.position.eq(held),
-            self.o_job.payload.final.eq(self.final_pair),
+            self.o_job.payload.pairs.eq(self.pairs),
             self.job_slot.eq(held.slot),
         ]
 

@@ -20,6 +20,7 @@ __all__ = [
     "head_layout",
     "job_layout",
     "load_layout",
+    "pairs_layout",
     "position_layout",
     "result_layout",
     "token_layout",
@@ -60,8 +61,13 @@ def position_layout(p: RopeParameters) -> data.StructLayout:
 
 
 def job_layout(p: RopeParameters) -> data.StructLayout:
-    """A row to be made: a position, and the number of its slot's last pair."""
-    return data.StructLayout({"position": position_layout(p), "final": range(p.max_pairs)})
+    """A row to be made: a position, and how many pairs its slot has."""
+    return data.StructLayout({"position": position_layout(p), "pairs": pairs_layout(p)})
+
+
+def pairs_layout(p: RopeParameters) -> data.StructLayout:
+    """How many pairs: the number of the last one, and whether it is the first too."""
+    return data.StructLayout({"final": range(p.max_pairs), "single": 1})
 
 
 def load_layout(p: RopeParameters) -> data.StructLayout:

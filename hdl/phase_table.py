@@ -25,6 +25,7 @@ from .layouts import (
     context_layout,
     geometry_layout,
     load_layout,
+    pairs_layout,
 )
 from .primitives import Ram
 from .streams import delayed
@@ -59,8 +60,8 @@ class PhaseTable(wiring.Component):
         For one clock each, when such a load ends.
     token_slot : In, geometry : Out
         A slot's head shape and pattern, combinational.
-    job_slot : In, final_pair, context : Out
-        A slot's last pair's number, where there is one, and trained context; combinational.
+    job_slot : In, pairs, context : Out
+        How many pairs a slot has, if any, and its trained context; combinational.
     fingerprint_slot : In, fingerprint : Out
         The CRC-64 of the image a slot was loaded with, 0 until digested; combinational.
     amplitude_slot : In, amplitude : Out
@@ -85,7 +86,7 @@ class PhaseTable(wiring.Component):
                 "token_slot": In(slot),
                 "geometry": Out(geometry_layout(p)),
                 "job_slot": In(slot),
-                "final_pair": Out(range(p.max_pairs)),
+                "pairs": Out(pairs_layout(p)),
                 "context": Out(context_layout(p)),
                 "fingerprint_slot": In(slot),
                 "fingerprint": Out(64),
@@ -302,12 +303,12 @@ class PhaseTable(wiring.Component):
             *(geometry.single[kind].eq(header.counts[kind] == 1) for kind in range(KINDS)),
             geometry.repeat.eq(header.repeat),
         ]
-        final_pair = Signal(range(p.max_pairs))
-        m.d.comb += final_pair.eq(header.pairs - 1)
+        pairs = Signal(pairs_layout(p))
+        m.d.comb += [pairs.final.eq(header.pairs - 1), pairs.single.eq(header.pairs == 1)]
 
         for name, word, asked, out in (
             ("geometries", geometry, self.token_slot, self.geometry),
-            ("finals", final_pair, self.job_slot, self.final_pair),
+            ("counts", pairs, self.job_slot, self.pairs),
             ("amplitudes", header.amplitude, self.amplitude_slot, self.amplitude),
             ("contexts", header.context, self.job_slot, self.context),
         ):

@@ -8,7 +8,6 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .amplitude import Amplitude
-from .fixed import negated_if
 from .layouts import amplitude_layout, coefficient_layout, job_layout
 from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
@@ -80,8 +79,12 @@ class RowGenerator(wiring.Component):
         operands, tag = self._pairs_of_jobs(m)
 
         # The table answers; the position of the pair's axis follows it.
-        waited = [delayed(m, operand, Ram.latency - 1, name="position") for operand in operands]
-        chosen = data.ArrayLayout(operands[0].shape(), len(operands))
+        waited = []
+        for operand in operands:
+            position = Signal.like(operand.value, reset_less=True)
+            m.d.sync += position.eq(operand.value + operand.carry)
+            waited.append(delayed(m, position, Ram.latency - 2, name="position"))
+        chosen = data.ArrayLayout(waited[0].shape(), len(waited))
         positions = Signal(chosen)
         m.d.comb += [positions[i].eq(operand) for i, operand in enumerate(waited)]
         position = positions[self.pair.axis] if len(operands) > 1 else positions[0]
@@ -118,10 +121,9 @@ class RowGenerator(wiring.Component):
         free = Signal(range(p.rows + 1), init=p.rows)
         active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
         tag = Signal(self._tag)
-        operands = [
-            Signal(self._phase.i.payload.position.shape(), name=f"operand_{axis}")
-            for axis in range(p.axes)
-        ]
+        # Its negative is its complement and one.
+        operand = data.StructLayout({"value": self._phase.i.payload.position.shape(), "carry": 1})
+        operands = [Signal(operand, name=f"operand_{axis}") for axis in range(p.axes)]
 
         tick = Const(1)
         if self.interval > 1:
@@ -147,14 +149,16 @@ class RowGenerator(wiring.Component):
                 active.eq(begins),
                 pair.eq(0),
                 pair_next.eq(1),
-                final.eq(job.final),
-                tag.last.eq(job.final == 0),
+                final.eq(job.pairs.final),
+                tag.last.eq(job.pairs.single),
                 tag.slot.eq(job.position.slot),
                 tag.pure.eq(job.position.pure),
             ]
             for axis, operand in enumerate(operands):
                 given = job.position.position[axis]
-                m.d.sync += operand.eq(negated_if(given, job.position.conjugate, len(operand)))
+                mask = job.position.conjugate.replicate(len(operand.value)).as_signed()
+                m.d.sync += operand.value.eq(given ^ mask)
+                m.d.sync += operand.carry.eq(job.position.conjugate)
 
         # The table is asked a clock ahead, for what the pair is going to be.
         with m.If(~active | ends):

@@ -40,7 +40,7 @@ class Parts(wiring.Component):
         return m
 
 
-def test_each_primitive_becomes_one_block_of_the_device(tmp_path_factory, request):
+def test_each_primitive_becomes_one_block_of_the_device(request):
     directory = request.config.rootpath / "build" / "test-place"
     cells = synthesize(Parts(), DEVICE, directory)
     assert (cells["MULT18X18D"], cells["DP16KD"]) == (1, 2)
@@ -60,7 +60,7 @@ def test_conflicting_drivers_are_an_error(request, monkeypatch):
     """The one that makes wrong hardware: Yosys says it in its log alone."""
     directory = request.config.rootpath / "build" / "test-conflict"
 
-    def told(_name, arguments, where):
+    def told(_name, _arguments, where):
         (where / "synthesis.log").write_text("Warning: Driver-driver conflict for \\p [0]\n")
 
     monkeypatch.setattr(boards_place, "_tool", told)

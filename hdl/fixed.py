@@ -5,7 +5,14 @@ from amaranth import *
 
 from ropeway.golden.fixed import limits
 
-__all__ = ["add_or_subtract", "add_with_carry", "negated_if", "overflows", "saturated"]
+__all__ = [
+    "add_or_subtract",
+    "add_with_carry",
+    "negated_if",
+    "overflows",
+    "saturated",
+    "up_or_down",
+]
 
 
 def negated_if(value: Value, negative: Value, width: int) -> Value:
@@ -24,6 +31,11 @@ def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> 
     """``value`` ± ``other``, signed ``width`` bits: one carry chain."""
     mask = subtract.replicate(width).as_signed()
     return add_with_carry(value, other ^ mask, subtract, width)
+
+
+def up_or_down(up: Value, down: Value) -> Value:
+    """What a counter changes by: 1, −1, or 0 where both or neither; signed, for one carry chain."""
+    return Cat(up ^ down, down & ~up).as_signed()
 
 
 def overflows(value: Value, bits: int) -> Value:

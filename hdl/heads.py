@@ -56,46 +56,65 @@ class Heads(wiring.Component):
         repeats, repeat_ends = Signal(REPEAT_BITS), Signal()
         kind_ends, last_kind, fresh = Signal(), Signal(), Signal()
 
+        # What there is of the present kind is first; the kinds go round.
+        counts, present, single, rotated = (
+            Signal.like(geometry[name], name=name)
+            for name in ("counts", "present", "single", "rotated")
+        )
+
         # One at a time: taking a token, turning to its next kind, naming that kind's heads.
         taking, turning, naming = Signal(init=1), Signal(), Signal()
-        step, kind_done, token_done, absent = Signal(), Signal(), Signal(), Signal()
+        step, kind_done, token_done, group_done = Signal(), Signal(), Signal(), Signal()
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
             self.i.ready.eq(taking),
-            absent.eq(~(geometry.present & kind).any()),
             step.eq(naming & self.room),
-            kind_done.eq((turning & absent) | (step & kind_ends)),
+            kind_done.eq((turning & ~present[0]) | (step & kind_ends)),
             token_done.eq(kind_done & kind[-1] & repeat_ends),
         ]
         m.d.sync += [
             taking.eq((taking & ~self.i.valid) | token_done),
             turning.eq((taking & self.i.valid) | (kind_done & ~token_done)),
-            naming.eq((turning & ~absent) | (naming & ~kind_done)),
+            naming.eq((turning & present[0]) | (naming & ~kind_done)),
         ]
 
         with m.If(taking):
             m.d.sync += [
                 token.eq(self.i.payload),
                 geometry.eq(self.geometry),
+                counts.eq(self.geometry.counts),
+                present.eq(self.geometry.present),
+                single.eq(self.geometry.single),
+                rotated.eq(self.geometry.rotated),
                 repeats.eq(self.geometry.repeat),
                 fresh.eq(self.i.payload.new_row),
             ]
+        with m.Elif(kind_done):
+            m.d.sync += [
+                Value.cast(counts).eq(Value.cast(counts).rotate_right(HEAD_BITS)),
+                present.eq(present.rotate_right(1)),
+                single.eq(single.rotate_right(1)),
+                rotated.eq(rotated.rotate_right(1)),
+            ]
         with m.If(turning):
             m.d.sync += [
-                left.eq(_of_kind(geometry.counts, kind)),
-                kind_ends.eq((geometry.single & kind).any()),
-                turns.eq(token.rotates & (geometry.rotated & kind).any()),
+                left.eq(counts[0]),
+                kind_ends.eq(single[0]),
+                turns.eq(token.rotates & rotated[0]),
                 last_kind.eq(kind == _last(geometry.present)),
             ]
         with m.Elif(step):
             m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2), fresh.eq(fresh & ~turns)]
         with m.If(kind_done):
             m.d.sync += kind.eq(kind.rotate_left(1))
-            with m.If(kind[-1]):
-                m.d.sync += repeats.eq(repeats - 1)
-        # Settled whenever it is asked for, two clocks or more after the count of groups has
-        # changed.
-        m.d.sync += repeat_ends.eq(repeats == 1)
+
+        # Groups are counted a clock late, and whether one is the last is known as soon as before.
+        m.d.sync += [
+            group_done.eq(kind_done & kind[-1]),
+            repeat_ends.eq(repeats == Mux(group_done, 2, 1)),
+        ]
+        with m.If(group_done & ~taking):
+            m.d.sync += repeats.eq(repeats - 1)
         return self._describe(
             m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends
         )
@@ -126,8 +145,3 @@ class Heads(wiring.Component):
 def _last(present: Value) -> Value:
     """The last kind that is present, one-hot."""
     return Mux(present[2], 0b100, Mux(present[1], 0b010, 0b001))
-
-
-def _of_kind(values, kind: Value) -> Value:
-    """The one of three values that a one-hot ``kind`` selects."""
-    return Mux(kind[0], values[0], Mux(kind[1], values[1], values[2]))

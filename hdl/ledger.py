@@ -6,7 +6,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from .fixed import add_with_carry
+from .fixed import add_with_carry, up_or_down
 
 __all__ = ["Ledger", "UnitLedger"]
 
@@ -73,7 +73,7 @@ class UnitLedger(wiring.Component):
         # Two counters, one less than the other: either's sign answers without a sum.
         balance = Signal(signed(self._width))
         lower = Signal(signed(self._width), init=-1)
-        change = Cat(self.gain ^ self.loads, self.loads & ~self.gain).as_signed()
+        change = up_or_down(self.gain, self.loads)
         for counter in (balance, lower):
             m.d.sync += counter.eq(counter + change)
         m.d.comb += [

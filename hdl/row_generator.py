@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .amplitude import Amplitude
+from .fixed import up_or_down
 from .layouts import amplitude_layout, coefficient_layout, job_layout
 from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
@@ -140,7 +141,7 @@ class RowGenerator(wiring.Component):
             self.i.ready.eq((free != 0) & (~active | ends)),
             begins.eq(self.i.valid & self.i.ready),
         ]
-        m.d.sync += free.eq(free - begins + self.released)
+        m.d.sync += free.eq(free + up_or_down(self.released, begins))
         with m.If(active & tick):
             m.d.sync += [pair.eq(pair_next), pair_next.eq(pair_next + 1)]
             m.d.sync += tag.last.eq(pair_next == final)

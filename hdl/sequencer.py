@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
+from .fixed import up_or_down
 from .ledger import Ledger, UnitLedger
 from .skid import Skid
 from .walker import Walker, buffer_depth, place_layout
@@ -100,7 +101,7 @@ class Sequencer(wiring.Component):
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
-            room.eq(room - self.issue + self.drained),
+            room.eq(room + up_or_down(self.drained, self.issue)),
             spacious.eq(room > 3),  # `issue` is three clocks late, and so far on the safe side
             self.issue.eq(Mux(next_moves, open_ & written, entries.enough) & spacious),
         ]

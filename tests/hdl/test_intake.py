@@ -103,7 +103,7 @@ def test_nothing_is_made_for_a_token_that_bypasses_or_whose_slot_does():
 
 @pytest.mark.parametrize(("slot", "shared"), [(0, False), (1, True)])
 def test_a_load_of_the_slot_and_of_no_other_ends_the_sharing(slot, shared):
-    words = [word((1, 1), 0)] * 3
+    words = [word((1, 1), 0)] * 6
     _, jobs, _ = accept(words, claims=[(2, slot)])
     assert len(jobs) == (1 if shared else 2)
 

@@ -80,7 +80,7 @@ def test_every_beat_stands_where_its_geometry_says(pace, pairing):
                 found.append((*flags, entry if flags[1] else None, last))
                 addresses.append(address)
             quiet = 0 if valid else quiet + 1
-            assert quiet < 300
+            assert quiet < 3000
 
     simulate(m, feed, watch)
     assert found == expected

@@ -118,12 +118,15 @@ class RopeParameters:
     def clocks_per_token(self, table: PhaseTable) -> int:
         """Clocks a token takes in steady state: the slower of its beats and its row.
 
-        Short tokens take longer, since naming a head takes two clocks and a kind of heads one.
+        Naming a head takes two clocks, a kind of heads one. Tokens of fewer than ten clocks by this
+        law that have rows of their own may take up to ten: a row's memory returns only so soon.
         """
         pattern = table.pattern
         beats = pattern.heads * table.head_dim // self.beat_elements
         row = 0 if table.bypass else table.pairs * self.generator_interval
-        naming = 1 + pattern.repeat * (len(pattern.counts) + sum(pattern.counts))
+        kinds = len(pattern.counts)
+        last = max(kind for kind, count in enumerate(pattern.counts) if count) + 1
+        naming = 1 + (pattern.repeat - 1) * kinds + last + pattern.heads
         return max(beats, row, naming, 2 * pattern.heads)
 
 

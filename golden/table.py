@@ -152,6 +152,9 @@ class PhaseTable:
             raise InputError("head_dim", self.head_dim, "must be from 1 to 65535")
         if self.rotary_offset + self.rotary_dim > self.head_dim:
             raise InputError("rotary_dim", self.rotary_dim, f"must fit head_dim {self.head_dim}")
+        if not -(1 << AMPLITUDE_BITS - 1) <= self.amplitude <= LARGEST_UNSCALED_CODE:
+            rule = f"must be a signed code of at most {LARGEST_UNSCALED_CODE}"
+            raise InputError("amplitude", self.amplitude, rule)
         for increment in self.increments:
             if not 0 <= increment < 1 << INCREMENT_BITS:
                 raise InputError("increment", increment, "must be a fraction of a turn in 48 bits")

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import up_or_down
+from .fixed import counted
 from .head_buffer import HeadBuffer
 from .layouts import result_layout
 from .ledger import Ledger
@@ -78,7 +78,7 @@ class Drain(wiring.Component):
             m.d.sync += [valid.eq(steps.o.valid), present.eq(step)]
         room, spacious = Signal(range(QUEUE), init=QUEUE - 1), Signal()
         m.d.sync += [
-            room.eq(room + up_or_down(self.o.valid & self.o.ready, self.read)),
+            room.eq(counted(room, self.o.valid & self.o.ready, self.read)),
             spacious.eq(room > 3),  # `read` is three clocks late, and so far on the safe side
             self.read.eq(
                 Mux(moves, steps.o.valid & operations.enough_after, operations.enough) & spacious

@@ -33,9 +33,9 @@ def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> 
     return add_with_carry(value, other ^ mask, subtract, width)
 
 
-def up_or_down(up: Value, down: Value) -> Value:
-    """What a counter changes by: 1, −1, or 0 where both or neither; signed, for one carry chain."""
-    return Cat(up ^ down, down & ~up).as_signed()
+def counted(counter: Value, up: Value, down: Value) -> Value:
+    """A counter after one more, one fewer, both or neither: one carry chain."""
+    return add_with_carry(counter, down.replicate(len(counter)).as_signed(), up, len(counter))
 
 
 def overflows(value: Value, bits: int) -> Value:

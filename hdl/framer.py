@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import up_or_down
+from .fixed import counted
 from .layouts import beat_layout
 from .skid import Skid
 from .walker import Walker, buffer_depth
@@ -66,7 +66,7 @@ class Framer(wiring.Component):
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
-            room.eq(room + up_or_down(self.consumed, self.write)),
+            room.eq(counted(room, self.consumed, self.write)),
             spacious.eq(room > 3),  # `open_` is three clocks late, and so far on the safe side
         ]
         valid, open_, moves, present = Signal(), Signal(), Signal(), Signal(place)

@@ -24,8 +24,8 @@ __all__ = ["Heads"]
 class Heads(wiring.Component):
     """repeat × [query, key, value heads] of every token, and whether each rotates.
 
-    A kind takes one clock and one more a head, a token one clock besides: latency 4 clocks from a
-    token to its first head where that is a query.
+    A kind takes one clock and one more a head, a token one clock besides; it ends with its last
+    head. Latency 4 clocks from a token to its first head where that is a query.
 
     Ports
     -----
@@ -70,7 +70,7 @@ class Heads(wiring.Component):
             self.i.ready.eq(taking),
             step.eq(naming & self.room),
             kind_done.eq((turning & ~present[0]) | (step & kind_ends)),
-            token_done.eq(kind_done & kind[-1] & repeat_ends),
+            token_done.eq(step & kind_ends & last_kind & repeat_ends),
         ]
         m.d.sync += [
             taking.eq((taking & ~self.i.valid) | token_done),
@@ -86,6 +86,7 @@ class Heads(wiring.Component):
                 present.eq(self.geometry.present),
                 single.eq(self.geometry.single),
                 rotated.eq(self.geometry.rotated),
+                kind.eq(1),
                 repeats.eq(self.geometry.repeat),
                 fresh.eq(self.i.payload.new_row),
             ]
@@ -95,6 +96,7 @@ class Heads(wiring.Component):
                 present.eq(present.rotate_right(1)),
                 single.eq(single.rotate_right(1)),
                 rotated.eq(rotated.rotate_right(1)),
+                kind.eq(kind.rotate_left(1)),
             ]
         with m.If(turning):
             m.d.sync += [
@@ -105,9 +107,6 @@ class Heads(wiring.Component):
             ]
         with m.Elif(step):
             m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2), fresh.eq(fresh & ~turns)]
-        with m.If(kind_done):
-            m.d.sync += kind.eq(kind.rotate_left(1))
-
         # Groups are counted a clock late, and whether one is the last is known as soon as before.
         m.d.sync += [
             group_done.eq(kind_done & kind[-1]),

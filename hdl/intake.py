@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import up_or_down
+from .fixed import counted
 from .layouts import context_layout, job_layout, pairs_layout, position_layout, token_layout
 from .streams import pulse_stream
 
@@ -146,7 +146,7 @@ class Intake(wiring.Component):
             m.d.sync += [
                 begins.eq(held_valid & (held.slot == number)),
                 ends.eq(self.finished & (self.finished_slot == number)),
-                unfinished.eq(unfinished + up_or_down(begins, ends)),
+                unfinished.eq(counted(unfinished, begins, ends)),
                 self.busy[number].eq(unfinished != 0),
             ]
         return m

@@ -6,7 +6,7 @@ from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
-from .fixed import add_with_carry, up_or_down
+from .fixed import add_with_carry, counted
 
 __all__ = ["Ledger", "UnitLedger"]
 
@@ -73,9 +73,8 @@ class UnitLedger(wiring.Component):
         # Two counters, one less than the other: either's sign answers without a sum.
         balance = Signal(signed(self._width))
         lower = Signal(signed(self._width), init=-1)
-        change = up_or_down(self.gain, self.loads)
         for counter in (balance, lower):
-            m.d.sync += counter.eq(counter + change)
+            m.d.sync += counter.eq(counted(counter, self.gain, self.loads))
         m.d.comb += [
             self.enough.eq(self.gain | ~balance[-1]),
             self.enough_after.eq(self.gain | ~lower[-1]),

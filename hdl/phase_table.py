@@ -11,6 +11,7 @@ from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import (
     HEADER_WORDS,
     INCREMENT_BITS,
+    LARGEST_UNSCALED_CODE,
     MAGIC,
     SCHEME_ROPE,
     VERSION,
@@ -105,15 +106,16 @@ class PhaseTable(wiring.Component):
         # A word, and which of its image it is; `expected` is the last one's number. The slot is the
         # first word's.
         load, slot, arriving = Signal(load_layout(p)), Signal(range(p.slots)), Signal()
-        begins, taken = Signal(init=1), Signal()
+        begins, taken, field = Signal(init=1), Signal(), Signal(HEADER_WORDS)
         index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
         m.d.comb += taken.eq(self.i_load.valid & self.i_load.ready)
         m.d.sync += arriving.eq(taken)
         with m.If(taken):
             m.d.sync += [load.eq(self.i_load.payload), begins.eq(self.i_load.payload.last)]
+            m.d.sync += field.eq(Mux(begins, 1, field << 1))
             with m.If(begins):
                 m.d.sync += slot.eq(self.i_load.payload.slot)
-        header = self._header(m, arriving, index, load.word)
+        header = self._header(m, arriving, field, load.word)
         expected, first = Signal.like(index), Signal()
         m.d.sync += [
             expected.eq(HEADER_WORDS - 1 + 2 * header.pairs),
@@ -211,7 +213,7 @@ class PhaseTable(wiring.Component):
         self._pairs(m, arriving & ~refusing, index, load.word, slot)
         return m
 
-    def _header(self, m, arriving, index, word):
+    def _header(self, m, arriving, field, word):
         """The header's fields, each kept as its word arrives."""
         p = self._p
         header = Signal(
@@ -240,21 +242,27 @@ class PhaseTable(wiring.Component):
             m.d.sync += field.eq(word[start : start + width])
             m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
 
-        with m.If(arriving), m.Switch(index):
-            with m.Case(1):
-                keep("pairs", 0)
-                keep("offset", 16)
-            with m.Case(2):
-                m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
-            with m.Case(3):
-                m.d.sync += header.amplitude.eq(word[:19])
-            with m.Case(4):
-                keep("head_dim", 0)
-            with m.Case(6):
-                for kind in range(KINDS):
-                    m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
-            with m.Case(7):
-                m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving & field[1]):
+            keep("pairs", 0)
+            keep("offset", 16)
+        with m.If(arriving & field[2]):
+            m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+        with m.If(arriving & field[3]):
+            m.d.sync += header.amplitude.eq(word[:19])
+        with m.If(arriving & field[4]):
+            keep("head_dim", 0)
+        with m.If(arriving & field[5]):
+            # A context that no position reaches limits nothing.
+            reach = p.position_bits - 1
+            m.d.sync += [
+                header.context.tokens.eq(word[:reach]),
+                header.context.stated.eq((word != 0) & (word[reach:] == 0)),
+            ]
+        with m.If(arriving & field[6]):
+            for kind in range(KINDS):
+                m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
+        with m.If(arriving & field[7]):
+            m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
         present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
         m.d.sync += [
             header.present.eq(present),
@@ -278,6 +286,7 @@ class PhaseTable(wiring.Component):
             rotary <= header.head_dim,
             header.present.any(),
             header.repeat != 0,
+            header.amplitude.code <= LARGEST_UNSCALED_CODE,
         )
         kept = Signal.like(conditions)
         m.d.sync += kept.eq(conditions)

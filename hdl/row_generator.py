@@ -8,7 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .amplitude import Amplitude
-from .fixed import up_or_down
+from .fixed import counted
 from .layouts import amplitude_layout, coefficient_layout, job_layout
 from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
@@ -119,7 +119,7 @@ class RowGenerator(wiring.Component):
     def _pairs_of_jobs(self, m):
         """Jobs one after the other, a pair every ``interval`` clocks: position, and pair's tag."""
         p = self._p
-        free = Signal(range(p.rows + 1), init=p.rows)
+        free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
         active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
         tag = Signal(self._tag)
         # Its negative is its complement and one.
@@ -138,10 +138,13 @@ class RowGenerator(wiring.Component):
         ends, begins, pair_next = Signal(), Signal(), Signal(range(p.max_pairs + 1))
         m.d.comb += [
             ends.eq(tick & tag.last),
-            self.i.ready.eq((free != 0) & (~active | ends)),
+            self.i.ready.eq(spare & (~active | ends)),
             begins.eq(self.i.valid & self.i.ready),
         ]
-        m.d.sync += free.eq(free + up_or_down(self.released, begins))
+        m.d.sync += [
+            free.eq(counted(free, self.released, begins)),
+            spare.eq((free != 0) & ~begins),
+        ]
         with m.If(active & tick):
             m.d.sync += [pair.eq(pair_next), pair_next.eq(pair_next + 1)]
             m.d.sync += tag.last.eq(pair_next == final)

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import up_or_down
+from .fixed import counted
 from .ledger import Ledger, UnitLedger
 from .skid import Skid
 from .walker import Walker, buffer_depth, place_layout
@@ -101,7 +101,7 @@ class Sequencer(wiring.Component):
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
-            room.eq(room + up_or_down(self.drained, self.issue)),
+            room.eq(counted(room, self.drained, self.issue)),
             spacious.eq(room > 3),  # `issue` is three clocks late, and so far on the safe side
             self.issue.eq(Mux(next_moves, open_ & written, entries.enough) & spacious),
         ]
@@ -126,7 +126,7 @@ class Sequencer(wiring.Component):
         layout = data.StructLayout(
             {
                 "place": place_layout(p),
-                "half": head.half.shape(),
+                "middle": place.address.shape(),
                 "take": balance,
                 "begins": 1,
                 "fresh": 1,
@@ -138,7 +138,7 @@ class Sequencer(wiring.Component):
             walker.advance.eq(steps.i.ready),
             steps.i.valid.eq(walker.valid),
             step.place.eq(place),
-            step.half.eq(head.half),
+            step.middle.eq(place.address + head.half),
             step.begins.eq(place.begins_head & head.fresh),
             step.fresh.eq(place.turns & head.fresh),
         ]
@@ -147,7 +147,7 @@ class Sequencer(wiring.Component):
         with m.Elif(place.opens):
             m.d.comb += step.take.eq(~Cat(head.half, C(0, 1)).as_signed())  # −(half + 1)
         with m.Else():
-            m.d.comb += step.take.eq((~place.level).as_signed())
+            m.d.comb += step.take.eq(place.needs.as_signed())
         return steps
 
     def _follow(self, m, operation, step):
@@ -157,16 +157,16 @@ class Sequencer(wiring.Component):
             operation.first.eq(place.address),
             operation.second.eq(place.address),
             operation.entry.eq(place.entry),
-            operation.exchanged.eq(place.split & place.entry[0]),
+            operation.exchanged.eq(place.split & ~place.even),
             operation.turns.eq(place.turns),
             operation.split.eq(place.split),
             operation.fresh.eq(step.fresh),
             operation.begins.eq(step.begins),
         ]
         with m.If(place.split & place.opens):
-            m.d.sync += operation.second.eq(place.address + step.half)
+            m.d.sync += operation.second.eq(step.middle)
         with m.Elif(place.split):
             m.d.sync += [
-                operation.first.eq(operation.first + ~place.entry[0]),
-                operation.second.eq(operation.second + ~place.level),
+                operation.first.eq(operation.first + place.even),
+                operation.second.eq(operation.second + place.needs),
             ]

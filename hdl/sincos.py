@@ -35,7 +35,7 @@ class SinCos(wiring.Component):
     """sin(a + δ) ≈ sin a + δ·cos a, and cos(a + δ) ≈ cos a − δ·sin a.
 
     Latency 5 clocks, a pair of results every clock; two multipliers. golden/sincos.py states the
-    arithmetic; over all 2^24 phases the result is within 2^-20 of exact.
+    arithmetic; over all 2^24 phases the result is within 1.2 · 2^-20 of exact.
 
     Ports
     -----

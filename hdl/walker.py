@@ -38,7 +38,8 @@ def place_layout(p: RopeParameters) -> data.StructLayout:
             "middle": 1,  # the beat where its second half begins
             "second": 1,  # at or after that
             "entry": range(p.max_head_beats),  # count within the block
-            "level": 1,  # the operation needs no beat that the one before did not
+            "even": 1,  # so is that count
+            "needs": 1,  # the operation needs one more beat than the one before
         }
     )
 
@@ -130,7 +131,8 @@ class Walker(wiring.Component):
                 place.middle.eq(middle),
                 place.second.eq(second),
                 place.entry.eq(Mux(opens, 0, place.entry + 1)),
-                place.level.eq(Mux(opens, 0, Mux(place.opens, ~head.odd, ~place.level))),
+                place.even.eq(opens | ~place.even),
+                place.needs.eq(opens | Mux(place.opens, head.odd, ~place.needs)),
                 place.address.eq(address_next),
             ]
         with m.If(take):

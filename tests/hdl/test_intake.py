@@ -21,7 +21,8 @@ def word(position, slot, **flags) -> int:
 def accept(words, *, seed: int = 0, room: float = 1.0, bypass: int = 0, claims=()):
     """Offer positions; returns the tokens and jobs that come out, and the clock of each acceptance.
 
-    ``claims`` are (number of positions accepted, slot): a load claims the slot then.
+    ``claims`` are (positions accepted, slot): a load claims the slot then, and no position
+    comes for some clocks, as while it is loaded.
     """
     intake, random = Intake(P), np.random.default_rng(seed)
     tokens: list[tuple[int, ...]] = []
@@ -32,13 +33,15 @@ def accept(words, *, seed: int = 0, room: float = 1.0, bypass: int = 0, claims=(
     async def testbench(ctx):
         ctx.set(intake.loaded, 0b1111)
         ctx.set(intake.bypass, bypass)
-        clock = 0
+        clock = pause = 0
         while len(tokens) < len(words):
             sent = len(clocks)
             claim = claims.pop(0) if claims and claims[0][0] == sent else None
+            pause = 10 if claim else max(0, pause - 1)
             ctx.set(intake.claimed, claim is not None)
             ctx.set(intake.claimed_slot, claim[1] if claim else 0)
-            ctx.set(intake.i.valid, sent < len(words) and claim is None)
+            offered = sent < len(words) and not pause
+            ctx.set(intake.i.valid, offered)
             ctx.set(intake.i.payload, LAYOUT.from_bits(words[min(sent, len(words) - 1)]))
             ctx.set(intake.room, bool(random.random() < room))
             token, job = intake.o_token, intake.o_job
@@ -51,7 +54,7 @@ def accept(words, *, seed: int = 0, room: float = 1.0, bypass: int = 0, claims=(
                 job.valid,
                 job.payload.position.as_value(),
             )
-            if sent < len(words) and claim is None and ready:
+            if offered and ready:
                 clocks.append(clock)
             if given:
                 tokens.append((slot, rotates, new_row))

@@ -20,7 +20,7 @@ OTHER = geometry(64, HeadPattern(1, 0), rotary_dim=16, offset=32, attention_fact
 
 
 async def content(ctx, table: HardwareTable, slot: int, pairs: int) -> list:
-    """A slot's increments and axes, amplitude, and the number of its last pair."""
+    """A slot's increments and axes, amplitude, last pair's number and whether that is 0."""
     for port in (table.pair_slot, table.amplitude_slot, table.job_slot):
         ctx.set(port, slot)
     read = []
@@ -32,13 +32,14 @@ async def content(ctx, table: HardwareTable, slot: int, pairs: int) -> list:
         read,
         ctx.get(table.amplitude.code),
         ctx.get(table.amplitude.scale),
-        ctx.get(table.final_pair),
+        ctx.get(table.pairs.final),
+        ctx.get(table.pairs.single),
     ]
 
 
 def content_of(table: PhaseTable) -> list:
     pairs = list(zip(table.increments, table.axes, strict=True))
-    return [pairs, table.amplitude, table.scale, table.pairs - 1]
+    return [pairs, table.amplitude, table.scale, table.pairs - 1, int(table.pairs == 1)]
 
 
 def on_table(p: RopeParameters, steps: Callable[..., Awaitable[None]]):

@@ -75,7 +75,7 @@ CLASSIC = [
     Mutant(
         "V rotated, hardware",
         "hdl/heads.py",
-        "turns.eq(token.rotates & (geometry.rotated & kind).any())",
+        "turns.eq(token.rotates & rotated[0])",
         "turns.eq(token.rotates)",
         HEADS,
     ),
@@ -264,8 +264,8 @@ FLOW = [
     Mutant(
         "a credit too many for each beat",
         "hdl/drain.py",
-        "room - self.read + (self.o.valid & self.o.ready)",
-        "room - self.read + self.o.valid",
+        "room + up_or_down(self.o.valid & self.o.ready, self.read)",
+        "room + up_or_down(self.o.valid, self.read)",
         f"{TRAFFIC}test_traffic_changes_nothing_but_time[results hardly taken]",
     ),
     Mutant(
@@ -299,22 +299,22 @@ FLOW = [
     Mutant(
         "sharing not invalidated on reload",
         "hdl/intake.py",
-        "with m.If(self.claimed & (self.claimed_slot == held.slot)):",
+        "with m.If(stale):",
         "with m.If(C(0)):",
-        f"{SLOTS}test_a_row_is_not_shared_across_a_load_of_its_slot[0]",
+        f"{SLOTS}test_a_row_is_not_shared_across_a_load_of_its_slot[0-later]",
     ),
     Mutant(
         "a row shared by every token",
         "hdl/intake.py",
-        "new_row.eq(rotates & ~shares)",
-        "new_row.eq(rotates & ~unchanged)",
+        "new_row.eq(rotates & ~shares.all())",
+        "new_row.eq(rotates & ~shares[0])",
         f"{SLOTS}test_a_shared_row_is_that_of_the_same_position_slot_and_flags_alone",
     ),
     Mutant(
         "conjugate ignored",
         "hdl/row_generator.py",
-        "job.position.conjugate, len(operand)",
-        "C(0), len(operand)",
+        "mask = job.position.conjugate.replicate",
+        "mask = C(0).replicate",
         FLAGS,
     ),
     Mutant(

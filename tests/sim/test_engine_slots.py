@@ -106,14 +106,24 @@ def test_a_shared_row_is_that_of_the_same_position_slot_and_flags_alone():
     check(bench_of(SMALL), steps, [Load(0, ONE), Load(1, OTHER)], Traffic.random(3))
 
 
+@pytest.mark.parametrize("waits", [True, False], ids=["waiting", "later"])
 @pytest.mark.parametrize("between", [0, 1])
-def test_a_row_is_not_shared_across_a_load_of_its_slot(between):
-    # The same position again after its slot was loaded anew; with and without tokens between.
+def test_a_row_is_not_shared_across_a_load_of_its_slot(between, waits):
+    # The same position again after its slot was loaded anew, offered during the load or after it;
+    # with and without tokens between.
     others = steps_of(SMALL, OTHER, [7] * between, slot=1)
-    steps = [*steps_of(SMALL, ONE, [7, 7]), *others, *steps_of(SMALL, OTHER, [7, 7], seed=1)]
-    loads = [Load(0, ONE), Load(1, OTHER), Load(0, OTHER, after=2 + between)]
-    needed = [2 * WORDS] * (2 + between) + [2 * WORDS + 8] * 3
-    check(bench_of(SMALL), steps, loads, Traffic(position=loaded(needed)))
+    before = [*steps_of(SMALL, ONE, [7, 7]), *others]
+    steps = [*before, *steps_of(SMALL, OTHER, [7, 7], seed=1)]
+    loads = [Load(0, ONE), Load(1, OTHER), Load(0, OTHER, after=len(before))]
+
+    def position(progress, _random):
+        if progress.positions < len(before):
+            return progress.loads >= 2 * WORDS
+        return progress.loads >= 2 * WORDS + 8 if waits else progress.clock >= 3 * SETTLED
+
+    result = check(bench_of(SMALL), steps, loads, Traffic(position=position))
+    last_load, position = result.load_clocks[-1], result.position_clocks[len(before)]
+    assert (position - last_load > VERDICT) != waits
 
 
 def test_a_position_that_names_a_slot_being_loaded_waits_and_uses_the_new_geometry():
@@ -150,7 +160,7 @@ TINY = RopeParameters(lanes=2, data_bits=8, max_head_dim=16, slots=2)
 OLD = geometry(16, HeadPattern(1, 0), theta=100.0)
 NEW = geometry(16, HeadPattern(1, 0), theta=7.0)
 OLD_WORDS = len(OLD.image())
-TINY_SETTLED = 200  # as SETTLED, for these
+TINY_SETTLED = 400  # as SETTLED, for these
 
 
 def second_load_from(clock: int) -> Gate:
@@ -174,7 +184,7 @@ def test_a_load_that_races_with_a_position_is_refused_or_waited_for():
     # The load begins some clocks before, with or after the position: one of the two wins, whole.
     tokens = [step.token for step in steps_of(TINY, OLD, [3, 4])]
     outcomes = set()
-    for lead in range(-8, 16):
+    for lead in range(-8, 20):
         position = from_clock(TINY_SETTLED + lead)
         traffic = Traffic(load=second_load_from(TINY_SETTLED), position=position)
         refused, used = outcome(tokens, traffic)

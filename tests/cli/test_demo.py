@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``ropeway demo`` shows what it says, and fails when the hardware does not."""
 
+import json
 from functools import partial
 
 import numpy as np
@@ -8,15 +9,22 @@ import pytest
 
 from ropeway.sim import demo, figure
 from ropeway.sim.bench import EngineBench
+from tests.conftest import TINY_LLAMA
 
 CLAIMS = 14
 
 
 @pytest.fixture
-def _small(monkeypatch, tiny):
-    """The demonstration through a layer of 4 heads, without its figure."""
+def _small(monkeypatch, tmp_path):
+    """The demonstration through a layer of 16 small heads, without its figure.
+
+    Its tokens are just long enough for one table to be digested before the next one is loaded.
+    """
+    config = tmp_path / "small.json"
+    heads = {"num_attention_heads": 16, "num_key_value_heads": 8, "head_dim": 16}
+    config.write_text(json.dumps(TINY_LLAMA | heads))
     monkeypatch.setattr(figure, "draw", lambda _shown, _path: None)
-    monkeypatch.setattr(demo, "Demonstration", partial(demo.Demonstration, config=tiny))
+    monkeypatch.setattr(demo, "Demonstration", partial(demo.Demonstration, config=config))
 
 
 @pytest.mark.slow
@@ -50,15 +58,18 @@ def test_missing_matplotlib_is_told_before_anything_runs(ropeway, monkeypatch):
     assert called.err == "ropeway: error: matplotlib = missing: install ropeway[figure]\n"
 
 
+Q, K, V = 0, 16 * 16, 24 * 16  # where each begins in a packet
+BEATS = 32 * 16 // 8
+
+
 def element(result, packet, number):
     result.packets[packet][number] ^= 1 << 12
 
 
 def stall(result, packet, number):
-    result.result_clocks[packet * 16 + number :] += 1
+    result.result_clocks[packet * BEATS + number :] += 1
 
 
-Q, K, V = 0, 4 * 16, 6 * 16
 FAULTS = {
     "q of the prompt": (0, element, 3, Q, "bit for bit"),
     "v of the prompt": (0, element, 3, V, "V passes unchanged"),

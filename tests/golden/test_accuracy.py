@@ -9,7 +9,7 @@ from ropeway.golden.exact import cos_sin, rotate_exact
 from ropeway.golden.fixed import limits
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.rotation import rope, rotate
-from ropeway.golden.sincos import row
+from ropeway.golden.sincos import quadrant_sincos, row
 from ropeway.golden.table import (
     LARGEST_UNSCALED_CODE,
     HeadPattern,
@@ -119,13 +119,23 @@ def test_an_amplitude_at_the_ends_of_its_range_is_taken():
 
 
 def test_cos_and_sin_together_fit_their_word_up_to_the_largest_unscaled_code_and_no_further():
-    def largest(code: int) -> int:
-        cos, sin, _, _ = quadrant_row(RopeParameters(), code, 0)
-        return int(np.max(cos + sin) * (1 << 17))
-
     # Sums grow with the code, so the largest code speaks for all below.
+    phases = np.arange(1 << 22)
+    _, cos, sin = quadrant_sincos(phases)
+
+    def largest(code: int) -> int:
+        return int(max_sum(code, cos, sin))
+
     assert largest(LARGEST_UNSCALED_CODE) == (1 << 18) - 1
     assert largest(LARGEST_UNSCALED_CODE + 1) == 1 << 18
+    with pytest.raises(InputError, match="amplitude = 108583"):
+        PhaseTable((1,), 2, HeadPattern(1, 1), amplitude=LARGEST_UNSCALED_CODE + 1)
+
+
+def max_sum(code: int, cos: np.ndarray, sin: np.ndarray) -> int:
+    """The largest sum of a row's cos and sin words with an amplitude code, by the formula."""
+    words = [(raw + ((raw >> 5) * code >> 13) + 32) >> 6 for raw in (cos, sin)]
+    return np.max(words[0] + words[1])
 
 
 @pytest.mark.parametrize("coefficient_bits", [16, 18])

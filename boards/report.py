@@ -6,7 +6,6 @@ import json
 import re
 from pathlib import Path
 
-from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.engine import RopeEngine
 
 from .place import DEVICES, Placement, median_fmax, netlist
@@ -26,21 +25,21 @@ TITLES = {
 }
 
 
-def configuration_hash(parameters: RopeParameters, device: str) -> str:
+def configuration_hash(engine: RopeEngine, device: str) -> str:
     """A hash of the very netlist that was measured: another means that the figures are stale."""
-    text = netlist(RopeEngine(parameters), DEVICES[device])
+    text = netlist(engine, DEVICES[device])
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def entry(
-    parameters: RopeParameters,
+    engine: RopeEngine,
     device: str,
     cells: dict[str, int],
     placements: list[Placement],
     target: float,
 ) -> dict:
     """One engine on one device: the seeds' clock rates, the median's figures, and its cells."""
-    part = DEVICES[device]
+    part, parameters = DEVICES[device], engine.parameters
     fmax = median_fmax(placements, part)
     slowest = min(placements, key=lambda placement: placement.fmax)
     return {
@@ -54,10 +53,10 @@ def entry(
         "seeds_mhz": {str(p.seed): round(p.fmax, 1) for p in placements},
         "median_mhz": round(fmax, 1),
         "pairs_per_second": round(fmax * 1e6 * parameters.lanes),
-        "latency_clocks": RopeEngine(parameters).latency,
+        "latency_clocks": engine.latency,
         "cells": {name: (cells | placements[0].cells).get(name, 0) for name in TITLES},
         "critical_path": slowest.critical,
-        "configuration": configuration_hash(parameters, device),
+        "configuration": configuration_hash(engine, device),
     }
 
 

@@ -200,10 +200,9 @@ class RopeEngine(wiring.Component):
             gathered.write_exchanged.eq(framer.exchanged),
             gathered.write_addresses[0].eq(framer.address),
             gathered.write_addresses[1].eq(framer.address),
+            # A clock more than need be, so that this is no register of the buffer's.
             sequencer.arrived.eq(
-                delayed(
-                    m, framer.write, gathered.write_latency - 1, reset_less=False, name="arrived"
-                )
+                delayed(m, framer.write, gathered.write_latency, reset_less=False, name="arrived")
             ),
             framer.consumed.eq(sequencer.issue),
         ]

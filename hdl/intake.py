@@ -17,7 +17,7 @@ __all__ = ["Intake"]
 # drain's is the last), and those in registers between.
 COUNT_LIMIT = 128
 
-COMPARED = 8  # bits of a position word in one comparison
+COMPARED = 4  # bits of a position word in one comparison
 
 
 class Intake(wiring.Component):

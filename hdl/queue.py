@@ -80,7 +80,7 @@ class Queue(wiring.Component):
         m.d.comb += [
             push.eq(self.i.valid & ~through),
             pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
-            write.en.eq(push),
+            write.en.eq(1),  # the place at the tail is free, so what stands there does not matter
             write.addr.eq(tail),
             write.data.eq(payload_in),
             read.addr.eq(head),

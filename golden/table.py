@@ -13,12 +13,12 @@ word  fields, lowest bit first                                                di
 4     head_dim 16                                                             yes
 5     trained context 32 (tokens; 0: not stated)                              no
 6     q heads 10, k heads 10, v heads 10                                      no
-7     repeat 8                                                                no
+7     repeat 8, zero 8, check 16: the halves of words 5–7 cancel               no
 8…    a pair: increment bits 0–31; then increment bits 32–47, axis 2          yes
 ====  ======================================================================  ========
 
 The digested words are the canonical image: what decides the arithmetic, and nothing that a
-tensor-parallel split or a warning changes.
+tensor-parallel split or a warning changes. A flipped bit in any other is malformed.
 """
 
 from dataclasses import dataclass
@@ -50,6 +50,14 @@ VERSION, SCHEME_ROPE, MAGIC = 1, 0, 0x5257
 # 10^5.
 LARGEST_UNSCALED_CODE = 108582
 AMPLITUDE_RANGE = (0.5, 2 * sqrt(2))
+
+
+def _check(words: list[int]) -> int:
+    """The exclusive or of all 16-bit halves; it guards what the fingerprint leaves out."""
+    check = 0
+    for word in words:
+        check ^= word >> 16 ^ word & 0xFFFF
+    return check
 
 
 def identification(scheme: int) -> int:
@@ -188,6 +196,7 @@ class PhaseTable:
             q | k << 10 | v << 20,
             self.pattern.repeat,
         ]
+        header[-1] |= _check(header[DIGESTED_HEADER_WORDS:]) << 16
         words = np.empty(HEADER_WORDS + 2 * self.pairs, dtype=np.uint32)
         words[:HEADER_WORDS] = header
         increments = np.array(self.increments, dtype=np.uint64)
@@ -209,7 +218,7 @@ class PhaseTable:
         if len(words) < HEADER_WORDS or int(words[0]) != identification(SCHEME_ROPE):
             found = f"0x{int(words[0]):08x}" if len(words) else "nothing"
             raise InputError("image[0]", found, f"must be 0x{identification(SCHEME_ROPE):08x}")
-        size, flags, amplitude, head_dim, context, counts, repeat = map(int, words[1:HEADER_WORDS])
+        size, flags, amplitude, head_dim, context, counts, last = map(int, words[1:HEADER_WORDS])
         pairs = size & 0xFFFF
         if len(words) != HEADER_WORDS + 2 * pairs:
             raise InputError("image", len(words), f"must be {HEADER_WORDS + 2 * pairs} words")
@@ -221,7 +230,7 @@ class PhaseTable:
         table = cls(
             increments=tuple(a | (b & 0xFFFF) << 32 for a, b in zip(low, high, strict=True)),
             head_dim=head_dim,
-            pattern=HeadPattern(*heads, repeat, (q, k, v)),
+            pattern=HeadPattern(*heads, last & 0xFF, (q, k, v)),
             pairing=Pairing.HALF_SPLIT if flags & 1 else Pairing.ADJACENT,
             rotary_offset=size >> 16,
             amplitude=code - (negative << AMPLITUDE_BITS),
@@ -233,6 +242,8 @@ class PhaseTable:
         if len(unknown):
             at = int(unknown[0])
             raise InputError(
-                f"image[{at}]", f"0x{int(words[at]):08x}", "sets bits that mean nothing"
+                f"image[{at}]",
+                f"0x{int(words[at]):08x}",
+                "does not agree with the image's other words",
             )
         return table

@@ -232,6 +232,7 @@ class PhaseTable(wiring.Component):
                     "repeat": REPEAT_BITS,
                     "present": KINDS,
                     "context": context_layout(p),
+                    "check": 16,
                     "rotates": 1,
                 }
             )
@@ -263,6 +264,9 @@ class PhaseTable(wiring.Component):
                 m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
         with m.If(arriving & field[7]):
             m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving & field[5:].any()):
+            before = Mux(field[5], 0, header.check)
+            m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])
         present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
         m.d.sync += [
             header.present.eq(present),
@@ -286,6 +290,7 @@ class PhaseTable(wiring.Component):
             rotary <= header.head_dim,
             header.present.any(),
             header.repeat != 0,
+            header.check == 0,
             header.amplitude.code <= LARGEST_UNSCALED_CODE,
         )
         kept = Signal.like(conditions)

@@ -137,13 +137,14 @@ class PhaseTable(wiring.Component):
             strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
             strange[1].eq(load.word[16:] != MAGIC),
         ]
-        axisless = Signal()
-        m.d.sync += axisless.eq(
-            arriving & (index >= HEADER_WORDS) & index[0] & (load.word[16:] >= p.axes)
-        )
+        axis, names_axis = Signal(16), Signal()
+        m.d.sync += [
+            axis.eq(load.word[16:]),
+            names_axis.eq(arriving & (index >= HEADER_WORDS) & index[0]),
+        ]
         with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange.any()):
             m.d.sync += wrong.eq(1)
-        with m.If(axisless):
+        with m.If(names_axis & (axis >= p.axes)):
             m.d.sync += wrong.eq(1)
 
         # The slot closes at the first word. When all positions accepted until then have been
@@ -252,13 +253,12 @@ class PhaseTable(wiring.Component):
             m.d.sync += header.amplitude.eq(word[:19])
         with m.If(arriving & field[4]):
             keep("head_dim", 0)
+        far = Signal()
         with m.If(arriving & field[5]):
             # A context that no position reaches limits nothing.
             reach = p.position_bits - 1
-            m.d.sync += [
-                header.context.tokens.eq(word[:reach]),
-                header.context.stated.eq((word != 0) & (word[reach:] == 0)),
-            ]
+            m.d.sync += [header.context.tokens.eq(word[:reach]), far.eq(word[reach:].any())]
+        m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
         with m.If(arriving & field[6]):
             for kind in range(KINDS):
                 m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])

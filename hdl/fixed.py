@@ -8,10 +8,10 @@ from ropeway.golden.fixed import limits
 __all__ = [
     "add_or_subtract",
     "add_with_carry",
+    "counted",
     "negated_if",
     "overflows",
     "saturated",
-    "up_or_down",
 ]
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from .demo import FAR, Demonstration
 from .prompt import PROMPT, QUERY, Heads, scores
 
-__all__ = ["draw"]
+__all__ = ["draw", "save"]
 
 INK, ROPE, YARN, PALE = "#1b2a38", "#1f6f8b", "#d1603d", "#c9d6df"
 STYLE: dict[Any, Any] = {
@@ -41,13 +41,14 @@ def draw(shown: Demonstration, path: str | Path):
         _draw_stream(stream, shown)
         _draw_error(error, shown)
         question = " ".join(PROMPT[:-1]) + PROMPT[-1]
-        figure.suptitle(
-            f"“{question}” through a Llama-3.1-8B layer, as simulated hardware rotated it",
-            fontsize=13,
-            x=0.01,
-            ha="left",
-        )
-        figure.savefig(path, dpi=160)
+        title = f"“{question}” through a Llama-3.1-8B layer, as simulated hardware rotated it"
+        save(figure, title, path)
+
+
+def save(figure: Figure, title: str, path: Path | str):
+    """Write a figure as a PNG under its title."""
+    figure.suptitle(title, fontsize=13, x=0.01, ha="left")
+    figure.savefig(path, dpi=160)
 
 
 def _draw_relative(axes: Axes, shown: Demonstration):

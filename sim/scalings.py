@@ -16,7 +16,7 @@ from ropeway.golden import RopeGeometry, geometry_of
 from ropeway.golden.batch import rope_geometry
 from ropeway.golden.needle import planted_needle
 
-from .figure import INK, STYLE
+from .figure import INK, STYLE, save
 
 __all__ = ["draw", "main"]
 
@@ -66,13 +66,8 @@ def draw(path: str | Path):
         pairs, scores = figure.subplots(1, 2)
         _draw_pairs(pairs)
         _draw_needle(scores)
-        figure.suptitle(
-            f"A Llama-3 head stretched {FACTOR:.0f}×, from {TRAINED:,} to {STRETCHED:,} tokens",
-            fontsize=13,
-            x=0.01,
-            ha="left",
-        )
-        figure.savefig(path, dpi=160)
+        title = f"A Llama-3 head stretched {FACTOR:.0f}×, from {TRAINED:,} to {STRETCHED:,} tokens"
+        save(figure, title, path)
 
 
 def _geometry(scaling: dict[str, Any]) -> RopeGeometry:

@@ -7,19 +7,10 @@ import pytest
 
 from ropeway.golden.exact import cos_sin, rotate_exact
 from ropeway.golden.table import Pairing
+from tests.golden.radians import RADIANS
 
 
-@pytest.mark.parametrize(
-    ("position", "cos", "sin"),
-    [
-        (4095, -0.0659759966, -0.9978212104),
-        (32767, 0.9822633518, 0.1875065539),
-        (131071, -0.8179834994, -0.5752416838),
-        (163839, 0.2286846488, -0.9735005554),
-        (1048575, 0.7880422395, -0.6156211731),
-        (10485759, -0.7155869019, 0.6985237189),
-    ],
-)
+@pytest.mark.parametrize(("position", "cos", "sin"), RADIANS)
 def test_pair_zero_turns_by_one_radian_a_position(position, cos, sin):
     found = cos_sin(np.ones(1), np.array([position]))
     assert [part[0, 0] for part in found] == pytest.approx([cos, sin], abs=6e-11)

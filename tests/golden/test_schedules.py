@@ -12,6 +12,7 @@ from mpmath import mpf
 from ropeway.golden import schedules as s
 from ropeway.golden import yarn as y
 from ropeway.golden.schedules import TWO_PI, increment
+from tests.golden.radians import RADIANS
 
 mpmath.mp.dps = 60
 D = Decimal
@@ -321,17 +322,7 @@ def test_increments_are_the_nearest_fraction_of_a_turn():
     assert abs(mpf(str(TWO_PI)) - 2 * mpmath.pi) < mpf(10) ** -58
 
 
-@pytest.mark.parametrize(
-    ("position", "cosine", "sine"),
-    [
-        (4095, -0.0659759966, -0.9978212104),
-        (32767, 0.9822633518, 0.1875065539),
-        (131071, -0.8179834994, -0.5752416838),
-        (163839, 0.2286846488, -0.9735005554),
-        (1048575, 0.7880422395, -0.6156211731),
-        (10485759, -0.7155869019, 0.6985237189),
-    ],
-)
+@pytest.mark.parametrize(("position", "cosine", "sine"), RADIANS)
 def test_turns_of_one_radian_a_position(position, cosine, sine):
     turns = position * increment(D(1)) % (1 << 48) / (1 << 48)
     assert np.cos(2 * np.pi * turns) == pytest.approx(cosine, abs=2e-7)

@@ -6,8 +6,6 @@ from amaranth.lib import wiring
 from amaranth.lib.crc import catalog
 from amaranth.lib.wiring import In, Out
 
-from ropeway.golden.table import DIGESTED_HEADER_WORDS, HEADER_WORDS
-
 from .primitives import Ram
 from .streams import delayed
 
@@ -19,7 +17,7 @@ DIGITS = 32 // DIGIT
 
 
 class Digest(wiring.Component):
-    """A CRC-64/XZ over the digested words of an image; golden/fingerprint.py is the twin.
+    """A CRC-64/XZ over the words of an image; golden/fingerprint.py is the twin.
 
     A word a clock is taken, and digested in eight: a fingerprint is ``done`` eight clocks a word
     and a dozen more after ``last``. (32 bits a clock would cost ten times the logic.)
@@ -27,6 +25,7 @@ class Digest(wiring.Component):
     Parameters
     ----------
     limit : words in the longest image
+    skipped : the numbers of words left out
 
     Ports
     -----
@@ -44,8 +43,8 @@ class Digest(wiring.Component):
     done: Signal
     fingerprint: Signal
 
-    def __init__(self, limit: int):
-        self._limit = limit
+    def __init__(self, limit: int, *, skipped: range = range(0)):
+        self._limit, self._skipped = limit, skipped
         super().__init__(
             {
                 "valid": In(1),
@@ -82,10 +81,12 @@ class Digest(wiring.Component):
         with m.Else():
             m.d.sync += [phase.eq(phase + 1), shifted.eq(shifted >> DIGIT)]
             with m.If(phase == DIGITS - 1):
-                header = (number >= DIGESTED_HEADER_WORDS) & (number < HEADER_WORDS)
+                skipped = C(0)
+                if self._skipped:
+                    skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
                 m.d.sync += [
                     shifted.eq(image.read_data),
-                    digested.eq(reading & ~header),
+                    digested.eq(reading & ~skipped),
                     number.eq(number + 1),
                     reading.eq(reading & (number != final)),
                     ending.eq(reading & (number == final)),

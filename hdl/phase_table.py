@@ -9,6 +9,7 @@ from amaranth.utils import bits_for, exact_log2
 
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import (
+    DIGESTED_HEADER_WORDS,
     HEADER_WORDS,
     INCREMENT_BITS,
     LARGEST_UNSCALED_CODE,
@@ -182,7 +183,9 @@ class PhaseTable(wiring.Component):
         ]
 
         # The next load waits for this one's fingerprint.
-        m.submodules.digest = digest = Digest(HEADER_WORDS + 2 * p.max_pairs)
+        m.submodules.digest = digest = Digest(
+            HEADER_WORDS + 2 * p.max_pairs, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)
+        )
         kept, between = Signal(), Signal()
         m.d.comb += [
             digest.valid.eq(arriving),

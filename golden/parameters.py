@@ -21,7 +21,8 @@ class RopeParameters:
     ``max_head_dim``, ``slots``, ``position_bits``, ``axes`` (positions a token) size memories.
     ``rows`` rotation rows are kept, so that the generator runs ahead of the rotator; up to
     ``tokens`` positions are accepted before the first is finished. ``compact`` takes the small
-    phase generator (5 clocks a pair) for the pipelined.
+    phase generator (5 clocks a pair) for the pipelined. ``temperature`` lets a token scale its
+    queries.
 
     Raises InputError, naming the parameter, for anything out of range.
     """
@@ -37,16 +38,18 @@ class RopeParameters:
     rows: int = 4
     tokens: int = 16
     compact: bool = False
+    temperature: bool = False
 
     def __post_init__(self):
         def require(name: str, holds: bool, rule: str):
             if not holds:
                 raise InputError(name, getattr(self, name), rule)
 
-        for name in self.__dataclass_fields__:
-            kind = bool if name == "compact" else int
-            if type(getattr(self, name)) is not kind:
-                raise TypeError(f"{name} must be {kind.__name__}, not {getattr(self, name)!r}")
+        for name, field in self.__dataclass_fields__.items():
+            if type(getattr(self, name)) is not field.type:
+                raise TypeError(
+                    f"{name} must be {field.type.__name__}, not {getattr(self, name)!r}"
+                )
         require("lanes", self.lanes in LANES, f"must be one of {LANES}")
         if not 8 <= self.data_bits <= 18:
             raise InputError("bits", self.data_bits, "must be from 8 to 18")
@@ -115,15 +118,18 @@ class RopeParameters:
                 f" {table.rotary_offset} are served by {', '.join(map(str, able)) or 'none'}",
             )
 
-    def clocks_per_token(self, table: PhaseTable) -> int:
+    def clocks_per_token(self, table: PhaseTable, *, tempered: bool = False) -> int:
         """Clocks a token takes in steady state: the slower of its beats and its row.
 
         Naming a head takes two clocks, a kind of heads one. Tokens of fewer than ten clocks by this
-        law that have rows of their own may take up to ten: a row's memory returns only so soon.
+        law that have rows of their own may take up to ten: a row's memory returns only so soon. A
+        ``tempered`` token makes a row for its queries and one for its other heads, in every group.
         """
         pattern = table.pattern
         beats = pattern.heads * table.head_dim // self.beat_elements
         row = 0 if table.bypass else table.pairs * self.generator_interval
+        if tempered and pattern.queries_turn:
+            row *= pattern.repeat * (1 + pattern.others_turn)
         kinds = len(pattern.counts)
         last = max(kind for kind, count in enumerate(pattern.counts) if count) + 1
         naming = 1 + (pattern.repeat - 1) * kinds + last + pattern.heads

@@ -7,8 +7,9 @@ from .fixed import limits
 from .parameters import RopeParameters
 from .sincos import Row, phase, row
 from .table import Pairing, PhaseTable
+from .temperature import pass_through_row, pass_through_tables, tempered
 
-__all__ = ["pair_slices", "rope", "rotate"]
+__all__ = ["pair_slices", "rope", "rotate", "temper"]
 
 BLOCK_PAIRS = 1 << 14  # scratch of one block stays in a core's cache
 
@@ -80,17 +81,57 @@ def rope(
     positions: np.ndarray,
     *,
     conjugate: bool = False,
+    temperature: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """Whole tokens through the engine: [tokens, heads, head_dim] in the table's head pattern.
 
     Heads of a kind that the pattern does not rotate, and all heads of a bypassing table, pass bit
-    for bit. Returns the result and how many elements saturated.
+    for bit. ``temperature`` [tokens] are words of golden/temperature.py, which scale query heads.
+    Returns the result and how many elements saturated.
     """
-    if table.bypass:
-        return tokens.copy(), 0
-    out = tokens.copy()
-    rotates = table.pattern.rotates
-    coefficients = row(parameters, table, phase(table, positions, conjugate))
-    turned, saturated = rotate(parameters, table, coefficients, tokens[:, rotates])
-    out[:, rotates] = turned
+    out, saturated, positions = tokens.copy(), 0, np.asarray(positions)
+    words = np.zeros(len(tokens), int) if temperature is None else np.asarray(temperature)
+    for word in np.unique(words).tolist():
+        at = np.flatnonzero(words == word)
+        scaled = (table.pattern.kinds == 0) & (word != 0)
+        turned = table.pattern.rotates & ~scaled
+        if table.pairs and turned.any():
+            coefficients = row(parameters, table, phase(table, positions[at], conjugate))
+            heads, count = rotate(parameters, table, coefficients, tokens[at][:, turned])
+            out[np.ix_(at, turned)] = heads
+            saturated += count
+        if scaled.any():
+            queries = tokens[at][:, scaled]
+            heads, count = temper(
+                parameters, table, queries, positions[at], word, conjugate=conjugate
+            )
+            out[np.ix_(at, scaled)] = heads
+            saturated += count
+    return out, saturated
+
+
+def temper(
+    parameters: RopeParameters,
+    table: PhaseTable,
+    queries: np.ndarray,
+    positions: np.ndarray,
+    word: int,
+    *,
+    conjugate: bool = False,
+) -> tuple[np.ndarray, int]:
+    """Queries [tokens, heads, head_dim] turned, and all of them multiplied by a temperature.
+
+    Returns the result and how many elements saturated; an amplitude out of range counts as one.
+    """
+    out, saturated = queries.copy(), 0
+    turns = table.pairs > 0 and table.pattern.rotated[0]
+    if turns:
+        hotter, clamped = tempered(table, word)
+        coefficients = row(parameters, hotter, phase(table, positions, conjugate))
+        _, count = rotate(parameters, hotter, coefficients, queries, out)
+        saturated += count + clamped
+    for span, part in pass_through_tables(table, turns=turns):
+        coefficients = pass_through_row(parameters, word, (len(queries), part.pairs))
+        out[..., span], count = rotate(parameters, part, coefficients, queries[..., span])
+        saturated += count
     return out, saturated

@@ -113,6 +113,16 @@ class HeadPattern:
         return np.tile(np.repeat(np.array(self.rotated), self.counts), self.repeat)
 
     @property
+    def queries_turn(self) -> bool:
+        """Whether there are query heads that rotate."""
+        return self.q > 0 and self.rotated[0]
+
+    @property
+    def others_turn(self) -> bool:
+        """Whether there are key or value heads that rotate."""
+        return (self.k > 0 and self.rotated[1]) or (self.v > 0 and self.rotated[2])
+
+    @property
     def kinds(self) -> np.ndarray:
         """One integer a head of a token: 0 query, 1 key, 2 value; shape [heads]."""
         return np.tile(np.repeat(np.arange(3), self.counts), self.repeat)

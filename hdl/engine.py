@@ -23,6 +23,7 @@ from .layouts import (
     token_layout,
 )
 from .phase_table import PhaseTable
+from .query_rows import QueryRows
 from .queue import Queue
 from .rotation_row import RotationRow
 from .rotator import Rotator
@@ -138,6 +139,8 @@ class RopeEngine(wiring.Component):
             sequencer.written.eq(row.written),
             generator.released.eq(sequencer.row_released),
         ]
+        if p.temperature:
+            saturated |= generator.clamped
         self._status(m, table, intake, framer, saturated)
         return m
 
@@ -147,7 +150,12 @@ class RopeEngine(wiring.Component):
             job_layout(self.parameters), self.parameters.tokens, bypass=True
         )
         connect(m, intake.o_job, jobs.i)
-        connect(m, jobs.o, generator.i)
+        if self.parameters.temperature:
+            m.submodules.rows = rows = QueryRows(self.parameters)
+            connect(m, jobs.o, rows.i)
+            connect(m, rows.o, generator.i)
+        else:
+            connect(m, jobs.o, generator.i)
         m.d.comb += [
             table.job_slot.eq(intake.job_slot),
             intake.pairs.eq(table.pairs),
@@ -231,6 +239,9 @@ class RopeEngine(wiring.Component):
             return delayed(m, value, clocks, reset_less=reset_less, name="waited")
 
         split, turns = waited(operation.split, 2), waited(operation.turns, 2)
+        passing = self._identity()
+        if p.temperature:
+            passing = self._scaling(waited(operation.scaled, 2))
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
@@ -238,7 +249,7 @@ class RopeEngine(wiring.Component):
                 rotator.first[lane].eq(Mux(split, beat[lane], beat[2 * lane])),
                 rotator.second[lane].eq(Mux(split, beat[p.lanes + lane], beat[2 * lane + 1])),
                 Value.cast(rotator.coefficients[lane]).eq(
-                    Mux(turns, Value.cast(row.coefficients[lane]), self._identity())
+                    Mux(turns, Value.cast(row.coefficients[lane]), passing)
                 ),
             ]
         m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2))
@@ -278,6 +289,20 @@ class RopeEngine(wiring.Component):
         else:
             fields |= {"sin": 0}
         return Value.cast(Const(fields, coefficient_layout(p)))
+
+    def _scaling(self, scaled) -> Value:
+        """Coefficients that multiply a pair by a temperature, or pass it: sin 0."""
+        p = self.parameters
+        cos = Mux(scaled.tempered, scaled.cos, 1 << p.fraction_bits)
+        word = C(0, p.coefficient_bits)
+        fields = {"quadrant": C(0, 2), "scale": scaled.tempered & scaled.scale, "cos": cos}
+        if p.multipliers == 3:
+            fields |= {"sum": cos, "difference": cos, "negative": C(1, 1)}
+        else:
+            fields |= {"sin": word}
+        return Cat(
+            fields[name][: Shape.cast(field.shape).width] for name, field in coefficient_layout(p)
+        )
 
     def _status(self, m, table, intake, framer, saturated):
         status, number = self.status, Signal(32)

@@ -6,6 +6,7 @@ from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
+from ropeway.golden.table import AMPLITUDE_BITS
 
 from .layouts import (
     HEAD_BITS,
@@ -107,6 +108,12 @@ class Heads(wiring.Component):
             ]
         with m.Elif(step):
             m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2), fresh.eq(fresh & ~turns)]
+        if self._p.temperature:
+            # Queries have a row, and the other heads of a group another.
+            queries_turn = token.rotates & (geometry.present & geometry.rotated)[0]
+            tempered = self._temper(m, token, kind[0])
+            with m.If(tempered & queries_turn & kind_done & (kind[0] | kind[-1])):
+                m.d.sync += fresh.eq(1)
         # Groups are counted a clock late, and whether one is the last is known as soon as before.
         m.d.sync += [
             group_done.eq(kind_done & kind[-1]),
@@ -117,6 +124,19 @@ class Heads(wiring.Component):
         return self._describe(
             m, token, geometry, step, turns, fresh, kind_ends & last_kind & repeat_ends
         )
+
+    def _temper(self, m, token, is_query) -> Value:
+        """How the head is multiplied where it does not turn; whether the token is tempered."""
+        given, scaled = token.temperature, self.o.payload.scaled
+        dropped = AMPLITUDE_BITS - self._p.fraction_bits
+        one = (1 << AMPLITUDE_BITS) + (1 << dropped - 1)
+        tempered = Value.cast(given).any()
+        m.d.sync += [
+            scaled.tempered.eq(tempered & is_query),
+            scaled.cos.eq((given.code + one) >> dropped),
+            scaled.scale.eq(given.scale),
+        ]
+        return tempered
 
     def _describe(self, m, token, geometry, step, turns, fresh, last):
         """The head's description, in a register."""

@@ -103,12 +103,17 @@ class Intake(wiring.Component):
                 ),
                 rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1)),
             ]
+        own_row = ~shares.all()
+        if self._p.temperature:
+            # A tempered token's last row is not its queries', so it shares nothing.
+            own_row |= Value.cast(held.temperature).any()
+            m.d.comb += self.o_token.payload.temperature.eq(held.temperature)
         stale = Signal()
         m.d.sync += stale.eq(self.claimed & (self.claimed_slot == held.slot))
         with m.If(stale):
             m.d.sync += unchanged.eq(0)
         m.d.comb += [
-            new_row.eq(rotates & ~shares.all()),
+            new_row.eq(rotates & own_row),
             self.o_token.valid.eq(held_valid),
             self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),

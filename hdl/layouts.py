@@ -21,8 +21,10 @@ __all__ = [
     "job_layout",
     "load_layout",
     "pairs_layout",
+    "pass_through_layout",
     "position_layout",
     "result_layout",
+    "temperature_fields",
     "token_layout",
 ]
 
@@ -47,7 +49,8 @@ def result_layout(p: RopeParameters) -> data.StructLayout:
 def position_layout(p: RopeParameters) -> data.StructLayout:
     """A token's position on every axis, the slot of its geometry, and how to use it.
 
-    ``conjugate`` turns backwards, ``pure`` leaves the amplitude out, ``bypass`` turns nothing.
+    ``conjugate`` turns backwards, ``pure`` leaves the amplitude out, ``bypass`` turns nothing;
+    ``temperature`` scales its queries.
     """
     return data.StructLayout(
         {
@@ -57,7 +60,13 @@ def position_layout(p: RopeParameters) -> data.StructLayout:
             "pure": 1,
             "bypass": 1,
         }
+        | temperature_fields(p)
     )
+
+
+def temperature_fields(p: RopeParameters) -> dict:
+    """The factor on a token's queries, golden/temperature.py, where the engine has it."""
+    return {"temperature": amplitude_layout()} if p.temperature else {}
 
 
 def job_layout(p: RopeParameters) -> data.StructLayout:
@@ -66,8 +75,12 @@ def job_layout(p: RopeParameters) -> data.StructLayout:
 
 
 def pairs_layout(p: RopeParameters) -> data.StructLayout:
-    """How many pairs: the number of the last one, and whether it is the first too."""
-    return data.StructLayout({"final": range(p.max_pairs), "single": 1})
+    """How many pairs: the number of the last one, and whether it is the first too.
+
+    With temperatures also whether queries turn, whether other heads do, and groups of heads.
+    """
+    rows = {"queries": 1, "others": 1, "repeat": REPEAT_BITS} if p.temperature else {}
+    return data.StructLayout({"final": range(p.max_pairs), "single": 1} | rows)
 
 
 def load_layout(p: RopeParameters) -> data.StructLayout:
@@ -77,7 +90,8 @@ def load_layout(p: RopeParameters) -> data.StructLayout:
 
 def token_layout(p: RopeParameters) -> data.StructLayout:
     """An accepted token: its slot, whether any of it turns, and whether it has a row of its own."""
-    return data.StructLayout({"slot": range(p.slots), "rotates": 1, "new_row": 1})
+    fields = {"slot": range(p.slots), "rotates": 1, "new_row": 1}
+    return data.StructLayout(fields | temperature_fields(p))
 
 
 def _block_fields(p: RopeParameters) -> dict:
@@ -107,12 +121,19 @@ def head_layout(p: RopeParameters) -> data.StructLayout:
 
     ``first`` and ``second`` say which of the marked beats are the head's first or second, the
     block's only where it turns. ``fresh`` marks the first head to use a row of its token's own;
-    ``last`` the token's last head.
+    ``last`` the token's last head. ``scaled`` is how its elements are multiplied that do not turn.
     """
     place = {"turns": 1, "splits": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
+    if p.temperature:
+        place["scaled"] = pass_through_layout(p)
     marks = dict.fromkeys(MARKS, 1)
     first = data.StructLayout(marks)
     return data.StructLayout(_block_fields(p) | {"first": first, "second": first} | place)
+
+
+def pass_through_layout(p: RopeParameters) -> data.StructLayout:
+    """Whether what does not turn is multiplied, and by which cosine."""
+    return data.StructLayout({"tempered": 1, "cos": unsigned(p.coefficient_bits), "scale": 1})
 
 
 def context_layout(p: RopeParameters) -> data.StructLayout:

@@ -322,6 +322,13 @@ class PhaseTable(wiring.Component):
         ]
         pairs = Signal(pairs_layout(p))
         m.d.comb += [pairs.final.eq(header.pairs - 1), pairs.single.eq(header.pairs == 1)]
+        if p.temperature:
+            turning = header.present & header.rotated
+            m.d.comb += [
+                pairs.queries.eq(turning[0]),
+                pairs.others.eq(turning[1:].any()),
+                pairs.repeat.eq(header.repeat),
+            ]
 
         for name, word, asked, out in (
             ("geometries", geometry, self.token_slot, self.geometry),

@@ -9,12 +9,13 @@ from ropeway.golden.parameters import RopeParameters
 
 from .amplitude import Amplitude
 from .fixed import counted
-from .layouts import amplitude_layout, coefficient_layout, job_layout
+from .layouts import amplitude_layout, coefficient_layout, job_layout, temperature_fields
 from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
 from .primitives import Ram
 from .sincos import SinCos
 from .streams import connect, delayed, pulse_stream
+from .temper import Temper
 
 __all__ = ["RowGenerator"]
 
@@ -37,6 +38,8 @@ class RowGenerator(wiring.Component):
         Look-up of a pair, 2 clocks.
     amplitude_slot : Out, amplitude : In
         Look-up of the amplitude, combinational.
+    clamped : Out, with temperatures
+        For one clock: a row's amplitude was out of range.
     """
 
     def __init__(self, p: RopeParameters):
@@ -55,8 +58,11 @@ class RowGenerator(wiring.Component):
                 "amplitude_slot": Out(slot),
                 "amplitude": In(amplitude_layout()),
             }
+            | ({"clamped": Out(1)} if p.temperature else {})
         )
-        self._tag = data.StructLayout({"slot": slot, "pure": 1, "last": 1})
+        tag = {"slot": slot, "pure": 1, "last": 1} | temperature_fields(p)
+        self._tag = data.StructLayout(tag)
+        self._temper = Temper() if p.temperature else None
         self._phase = PhaseGenerator(p, self._tag)
         self._sincos = SinCos(self._tag)
         self._amplitude = Amplitude(p, self._tag)
@@ -99,16 +105,27 @@ class RowGenerator(wiring.Component):
         connect(m, phase.o, sincos.i)
         connect(m, sincos.o, amplitude.i)
 
-        # The amplitude is looked up a clock before the sine and cosine it goes with.
+        # The amplitude is looked up a clock before the sine and cosine it goes with, or earlier
+        # where a temperature is yet to multiply it.
+        ahead = 1 if self._temper is None else self._temper.latency
         early = Signal(self._tag)
-        tags = delayed(m, Value.cast(phase.o.payload.tag), sincos.latency - 1, name="early")
-        with m.If(early.pure):
-            m.d.sync += Value.cast(amplitude.amplitude).eq(0)
-        with m.Else():
-            m.d.sync += amplitude.amplitude.eq(self.amplitude)
+        tags = delayed(m, Value.cast(phase.o.payload.tag), sincos.latency - ahead, name="early")
+        m.d.comb += [Value.cast(early).eq(tags), self.amplitude_slot.eq(early.slot)]
+        if self._temper is None:
+            with m.If(early.pure):
+                m.d.sync += Value.cast(amplitude.amplitude).eq(0)
+            with m.Else():
+                m.d.sync += amplitude.amplitude.eq(self.amplitude)
+        else:
+            m.submodules.temper = temper = self._temper
+            with m.If(~early.pure):
+                m.d.comb += temper.amplitude.eq(self.amplitude)
+            m.d.comb += [
+                temper.temperature.eq(early.temperature),
+                amplitude.amplitude.eq(temper.product),
+                self.clamped.eq(temper.clamped & sincos.o.valid),
+            ]
         m.d.comb += [
-            Value.cast(early).eq(tags),
-            self.amplitude_slot.eq(early.slot),
             self.o.payload.coefficients.eq(amplitude.o.payload.coefficients),
             self.o.payload.last.eq(amplitude.o.payload.tag.last),
             self.o.valid.eq(amplitude.o.valid),
@@ -158,6 +175,8 @@ class RowGenerator(wiring.Component):
                 tag.slot.eq(job.position.slot),
                 tag.pure.eq(job.position.pure),
             ]
+            if p.temperature:
+                m.d.sync += tag.temperature.eq(job.position.temperature)
             for axis, operand in enumerate(operands):
                 given = job.position.position[axis]
                 mask = job.position.conjugate.replicate(len(operand.value)).as_signed()

@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import counted
+from .layouts import pass_through_layout
 from .ledger import Ledger, UnitLedger
 from .skid import Skid
 from .walker import Walker, buffer_depth, place_layout
@@ -20,12 +21,14 @@ def operation_layout(p: RopeParameters) -> data.StructLayout:
 
     ``exchanged``: the first word is in bank 1. ``turns``: by the row's ``entry``; else it passes.
     ``split``: its pairs are half-split. ``fresh``: the entry's first use; ``begins``: the row's.
+    ``scaled``: how it is multiplied where it passes.
     """
     address = range(buffer_depth(p))
     flags = dict.fromkeys(("exchanged", "turns", "split", "fresh", "begins"), 1)
-    return data.StructLayout(
-        {"first": address, "second": address, "entry": range(p.max_head_beats)} | flags
-    )
+    fields = {"first": address, "second": address, "entry": range(p.max_head_beats)} | flags
+    if p.temperature:
+        fields["scaled"] = pass_through_layout(p)
+    return data.StructLayout(fields)
 
 
 class Sequencer(wiring.Component):
@@ -131,6 +134,7 @@ class Sequencer(wiring.Component):
                 "begins": 1,
                 "fresh": 1,
             }
+            | ({"scaled": pass_through_layout(p)} if p.temperature else {})
         )
         m.submodules.steps = steps = Skid(layout)
         step = steps.i.payload
@@ -142,6 +146,8 @@ class Sequencer(wiring.Component):
             step.begins.eq(place.begins_head & head.fresh),
             step.fresh.eq(place.turns & head.fresh),
         ]
+        if p.temperature:
+            m.d.comb += step.scaled.eq(head.scaled)
         with m.If(~place.split):
             m.d.comb += step.take.eq(-1)
         with m.Elif(place.opens):
@@ -163,6 +169,8 @@ class Sequencer(wiring.Component):
             operation.fresh.eq(step.fresh),
             operation.begins.eq(step.begins),
         ]
+        if self._p.temperature:
+            m.d.sync += operation.scaled.eq(step.scaled)
         with m.If(place.split & place.opens):
             m.d.sync += operation.second.eq(step.middle)
         with m.Elif(place.split):

@@ -23,7 +23,8 @@ __all__ = ["Always", "EngineBench", "Load", "Result", "Token", "Traffic"]
 class Token:
     """A token's elements [heads, head_dim], its position on each axis, and how to turn it.
 
-    ``last_at`` moves the packet's ``last`` to another beat, to give a malformed packet.
+    ``temperature`` is a word of golden/temperature.py. ``last_at`` moves the packet's ``last`` to
+    another beat, to give a malformed packet.
     """
 
     data: np.ndarray
@@ -32,6 +33,7 @@ class Token:
     conjugate: bool = False
     pure: bool = False
     bypass: bool = False
+    temperature: int = 0
     last_at: int | None = None
 
 

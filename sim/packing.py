@@ -30,7 +30,9 @@ def unpack_beats(beats: list[int], bits: int, elements: int) -> np.ndarray:
 def pack_fields(shape: data.StructLayout, source) -> int:
     """A position word from an object with the layout's fields as attributes."""
     position = source.position if isinstance(source.position, tuple) else (source.position,)
-    fields = {name: int(getattr(source, name)) for name, _ in shape if name != "position"}
+    fields: dict = {name: int(getattr(source, name)) for name, _ in shape if name != "position"}
+    if "temperature" in fields:
+        fields["temperature"] = shape["temperature"].shape.from_bits(fields["temperature"])
     axes = shape["position"].shape.length
     position = position * axes if len(position) == 1 else position
     return shape.const(fields | {"position": list(position)}).as_value().value

@@ -93,11 +93,16 @@ def expected(p: RopeParameters, step: Step) -> tuple[np.ndarray, int]:
     token, table = step.token, step.table
     data, _ = framed(p, step)
     if token.bypass:
-        return data, 0
+        table = replace(table, increments=(), axes=(), rotary_offset=0)
     if token.pure:
         table = replace(table, amplitude=0, scale=0)
     out, saturated = rope(
-        p, table, data[None], np.array([token.position]), conjugate=token.conjugate
+        p,
+        table,
+        data[None],
+        np.array([token.position]),
+        conjugate=token.conjugate,
+        temperature=np.array([token.temperature]),
     )
     return out[0], saturated
 

@@ -16,7 +16,18 @@ from ropeway.hdl.layouts import load_layout, position_layout
 
 from .packing import pack_beats, pack_fields, unpack_beats
 
-__all__ = ["Always", "EngineBench", "Load", "Result", "Token", "Traffic"]
+__all__ = [
+    "Always",
+    "EngineBench",
+    "Gate",
+    "Load",
+    "Progress",
+    "Result",
+    "Sink",
+    "Source",
+    "Token",
+    "Traffic",
+]
 
 
 @dataclass(frozen=True)
@@ -110,7 +121,7 @@ class Result:
         return np.stack([packet.reshape(-1, head_dim) for packet in self.packets])
 
 
-class _Source:
+class Source:
     """Drives one input stream with integers, whenever its gate is open."""
 
     def __init__(self, port, items: list[int], gate: Gate):
@@ -137,7 +148,7 @@ class _Source:
         return taken
 
 
-class _Sink:
+class Sink:
     """Takes what a stream gives, and checks that it holds still while it waits."""
 
     def __init__(self, port, last: int):
@@ -232,9 +243,9 @@ class EngineBench:
         random = np.random.default_rng(traffic.seed)
         progress = Progress()
         sources = [
-            _Source(engine.i, beats, traffic.data),
-            _Source(engine.i_position, positions, traffic.position),
-            _Source(
+            Source(engine.i, beats, traffic.data),
+            Source(engine.i_position, positions, traffic.position),
+            Source(
                 engine.i_load,
                 words,
                 lambda progress, random: (
@@ -243,7 +254,7 @@ class EngineBench:
             ),
         ]
         last = 1 << self.parameters.data_bits * self.parameters.beat_elements
-        sink = _Sink(engine.o, last)
+        sink = Sink(engine.o, last)
         left, moved_at = self._extra, 0
         while True:
             for source in sources:

@@ -23,8 +23,8 @@ def unpack_beats(beats: list[int], bits: int, elements: int) -> np.ndarray:
     planes = np.unpackbits(
         np.frombuffer(raw, dtype=np.uint8).reshape(len(beats), size), axis=1, bitorder="little"
     )[:, : bits * elements].reshape(-1, bits)
-    value = planes.astype(np.int32) @ (1 << np.arange(bits, dtype=np.int32))
-    return np.where(value >= 1 << bits - 1, value - (1 << bits), value)
+    value = planes.astype(np.int64) @ (1 << np.arange(bits, dtype=np.int64))
+    return np.where(value >= 1 << bits - 1, value - (1 << bits), value).astype(np.int32)
 
 
 def pack_fields(shape: data.StructLayout, source) -> int:

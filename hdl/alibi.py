@@ -68,6 +68,7 @@ class AlibiUnit(wiring.Component):
     fingerprint: Signal
     status: data.View
     clear: Signal
+    scale: Signal
 
     def __init__(self, p: AlibiParameters):
         self.parameters = p

@@ -58,6 +58,10 @@ class AlibiLanes(wiring.Component):
 
     def __init__(self, p: AlibiParameters):
         self._p = p
+        self._multipliers = [
+            Multiplier(signed(p.data_bits), SCALE_FRACTION_BITS + 1)
+            for _ in range(p.lanes if p.scaled else 0)
+        ]
         scores = data.ArrayLayout(signed(p.data_bits), p.lanes)
         super().__init__(
             {
@@ -73,7 +77,7 @@ class AlibiLanes(wiring.Component):
     def _summed(self) -> int:
         """Clocks from a beat until the lower halves of the lanes' biases, and the scores."""
         tree = 2 + exact_log2(self._p.lanes)
-        return max(tree, Multiplier(1, 1).latency + 1) if self._p.scaled else tree
+        return max([tree, *(each.latency + 1 for each in self._multipliers)])
 
     @property
     def latency(self) -> int:
@@ -157,10 +161,9 @@ class AlibiLanes(wiring.Component):
                 held = delayed(m, beat.data[lane], self._summed - 1, name=f"score_{lane}")
                 scores.append(Cat(C(1 << p.dropped_bits - 1, p.dropped_bits), held))
                 continue
-            element = self.beat.data[lane]
-            multiplier = Multiplier(element.shape(), self.scale.shape())
+            multiplier = self._multipliers[lane]
             m.submodules[f"scaled_{lane}"] = multiplier
-            m.d.comb += [multiplier.a.eq(element), multiplier.b.eq(self.scale)]
+            m.d.comb += [multiplier.a.eq(self.beat.data[lane]), multiplier.b.eq(self.scale)]
             rounded = Signal(signed(len(multiplier.p) + 1), name=f"rounded_{lane}", reset_less=True)
             m.d.sync += rounded.eq(multiplier.p + (1 << SCALE_FRACTION_BITS - 1))
             held = delayed(m, rounded, self._summed - 1 - multiplier.latency, name="score")

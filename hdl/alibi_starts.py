@@ -24,8 +24,8 @@ class AlibiStarts(wiring.Component):
     last start's, or one less, takes it from there; every other by a serial product. Memory: a slope
     and a start a head, whatever the number of keys and queries.
 
-    A segment every 5 clocks where it continues the one before, every 7 where its head's last start
-    helps, else every 15.
+    A segment every 4 clocks where it continues the one before, every 6 where its head's last start
+    helps, else every 14.
 
     Ports
     -----

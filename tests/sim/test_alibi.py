@@ -29,7 +29,9 @@ def bench_of(p: AlibiParameters) -> AlibiBench:
 
 
 def geometry(heads: int, form: str = "distance", bias_max: int = 8) -> AlibiGeometry:
-    return AlibiGeometry(model_slopes=alibi_slopes(heads, Decimal(bias_max)), heads=heads, form=form)
+    return AlibiGeometry(
+        model_slopes=alibi_slopes(heads, Decimal(bias_max)), heads=heads, form=form
+    )
 
 
 def fractions(table: AlibiGeometry) -> list[int]:
@@ -98,13 +100,14 @@ def random_segments(p: AlibiParameters, table: AlibiGeometry, count: int, seed: 
     """Rows near and far, jumps and steps, every form and mask, segments that continue."""
     random, segments = np.random.default_rng(seed), []
     low, high = limits(p.position_bits)
+    room = 60 * p.lanes  # keys in the longest row here
     while len(segments) < count:
         head = int(random.integers(table.heads))
-        query = int(np.clip(random.choice(FAR), low + 70, high - 70))
-        key = int(np.clip(query + random.integers(-40, 10), low, high - 70))
+        query = int(np.clip(random.choice(FAR), low + room, high - room))
+        key = int(np.clip(query + random.integers(-40, 10), low, high - room))
         if random.random() < 0.2:
             key = int(random.choice([0, low, -query, 3]))
-            key = int(np.clip(key, low, high - 70))
+            key = int(np.clip(key, low, high - room))
         fields = {
             "form": Form.KEY if random.random() < 0.25 else Form.DISTANCE,
             "causal": bool(random.random() < 0.6),
@@ -174,12 +177,12 @@ def gathered(result, cells, shape):
 
 @pytest.mark.parametrize("key_major", [False, True], ids=["query by query", "head by head"])
 def test_a_prefill_equals_its_chunks_its_pages_and_its_decode(key_major):
-    table, queries, keys = geometry(6), np.arange(100, 110), np.arange(96, 128)
+    table, queries, keys = geometry(3), np.arange(100, 107), np.arange(96, 116)
     scores, segments, cells = prefill(P, table, queries, keys, key_major=key_major)
     whole = gathered(check(P, [(table, segments)]), cells, scores.shape)
     reference, _ = alibi(P, fractions(table), scores, queries, keys)
     assert np.array_equal(whole, reference)
-    for pages in (1, 3, 4, 8, 16, 20):
+    for pages in (1, 3, 4, 16):
         _, segments, cells = prefill(P, table, queries, keys, pages=pages, key_major=key_major)
         paged = check(P, [(table, segments)], Traffic.random(pages))
         assert np.array_equal(gathered(paged, cells, scores.shape), whole), pages
@@ -224,7 +227,7 @@ def clocks_a_segment(segments, table):
 
 
 @pytest.mark.parametrize(
-    ("kind", "shortest"), [("continues", 5), ("steps", 7), ("repeats", 7), ("jumps", 15)]
+    ("kind", "shortest"), [("continues", 4), ("steps", 6), ("repeats", 6), ("jumps", 14)]
 )
 def test_the_shortest_segment_that_runs_without_a_bubble(kind, shortest):
     table, segments = geometry(4), []

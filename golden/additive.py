@@ -10,11 +10,10 @@ ALiBi
 learned
     rows, offset, width.
 sinusoidal
-    width; layout (0 interleaved, 1 sin-cos, 2 cos-sin); offset; the scale as a float64, low word
-    first; each frequency's increment in units of 2^-48 turn, low 32 bits first.
+    width; layout (0 interleaved, 1 sin-cos, 2 cos-sin); offset; the scale, 18 bits of significand
+    and 4 of exponent; each frequency's increment in units of 2^-48 turn, low 32 bits first.
 """
 
-import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -23,6 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .adder import scale_word
 from .errors import InputError
 from .fingerprint import fingerprint
 from .schedules import TURN, at_full_precision, increment
@@ -175,9 +175,8 @@ class SinusoidalGeometry:
         return tuple(map(increment, self.inv_freq))
 
     def image(self) -> np.ndarray:
-        """The canonical image, uint32 [6 + 2·frequencies]."""
-        scale = struct.unpack("<2I", struct.pack("<d", self.scale))
-        header = [self.width, LAYOUTS.index(self.layout), self.offset, *scale]
+        """The canonical image, uint32 [5 + 2·frequencies]."""
+        header = [self.width, LAYOUTS.index(self.layout), self.offset, scale_word(self.scale)]
         return _image(SCHEME_SINUSOIDAL, [*header, *_words(self.increments)])
 
     @cached_property
@@ -194,9 +193,12 @@ class SinusoidalGeometry:
         """What is added to the tokens at ``positions``, in float64, [tokens, width]."""
         frequencies = np.array([float(w) for w in self.inv_freq])
         angle = (np.asarray(positions, dtype=np.float64)[:, None] + self.offset) * frequencies
-        sine, cosine = np.sin(angle), np.cos(angle)
+        return self.laid_out(np.sin(angle), np.cos(angle))
+
+    def laid_out(self, sine: np.ndarray, cosine: np.ndarray) -> np.ndarray:
+        """Rows [tokens, width] of sines and cosines [tokens, frequencies]."""
         if self.layout == "interleaved":
-            rows = np.stack([sine, cosine], axis=-1).reshape(len(angle), -1)
+            rows = np.stack([sine, cosine], axis=-1).reshape(len(sine), -1)
         else:
             halves = (sine, cosine) if self.layout == "sin-cos" else (cosine, sine)
             rows = np.concatenate(halves, axis=1)

@@ -8,6 +8,7 @@ first quadrant follow to first order, since the derivative of either is the othe
     sin(a + δ) ≈ sin a + δ·cos a        cos(a + δ) ≈ cos a − δ·sin a
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from math import pi
@@ -18,7 +19,7 @@ from .fixed import round_half_up
 from .parameters import RopeParameters
 from .table import AMPLITUDE_BITS, INCREMENT_BITS, PhaseTable
 
-__all__ = ["Row", "phase", "quadrant_sincos", "quarter_wave", "row"]
+__all__ = ["Row", "phase", "phases_of", "quadrant_sincos", "quarter_wave", "row"]
 
 PHASE_BITS = 24
 ADDRESS_BITS = 10
@@ -52,8 +53,12 @@ def phase(table: PhaseTable, positions: np.ndarray, conjugate: bool = False) -> 
     positions = positions[:, None] if positions.ndim == 1 else positions
     if conjugate:
         positions = -positions
-    axes = np.asarray(table.axes, dtype=np.intp)
-    turns = positions[:, axes].astype(np.uint64) * np.array(table.increments, dtype=np.uint64)
+    return phases_of(positions[:, np.asarray(table.axes, dtype=np.intp)], table.increments)
+
+
+def phases_of(positions: np.ndarray, increments: Sequence[int]) -> np.ndarray:
+    """Positions [tokens, pairs or 1] times increments in 2^-48 turn, in units of 2^-24 turn."""
+    turns = positions.astype(np.uint64) * np.array(increments, dtype=np.uint64)
     dropped = INCREMENT_BITS - PHASE_BITS
     turns = (turns + np.uint64(1 << dropped - 1)) >> np.uint64(dropped)
     return turns.astype(np.uint32) & np.uint32((1 << PHASE_BITS) - 1)
@@ -110,15 +115,22 @@ def scaled(parameters: RopeParameters, table: PhaseTable, raw: np.ndarray) -> np
     return round_half_up(raw + product, RAW_FRACTION_BITS - parameters.fraction_bits)
 
 
+def turned(
+    quadrant: np.ndarray, cosine: np.ndarray, sine: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Cosine and sine with their signs, from those within the quadrant."""
+    odd = quadrant & 1 == 1
+    cosine, sine = np.where(odd, sine, cosine), np.where(odd, cosine, sine)
+    cosine = np.where((quadrant == 1) | (quadrant == 2), -cosine, cosine)
+    return cosine, np.where(quadrant >= 2, -sine, sine)
+
+
 def row(parameters: RopeParameters, table: PhaseTable, phases: np.ndarray) -> Row:
     """The rotation rows of phases [tokens, pairs], with the table's amplitude and scale."""
     quadrant, cosine, sine = quadrant_sincos(phases)
-    cosine = scaled(parameters, table, cosine)
-    sine = scaled(parameters, table, sine)
-    turned = quadrant & 1 == 1
-    cosine, sine = np.where(turned, sine, cosine), np.where(turned, cosine, sine)
-    cosine = np.where((quadrant == 1) | (quadrant == 2), -cosine, cosine)
-    sine = np.where(quadrant >= 2, -sine, sine)
+    cosine, sine = turned(
+        quadrant, scaled(parameters, table, cosine), scaled(parameters, table, sine)
+    )
     return Row(
         cosine.astype(np.int32), sine.astype(np.int32), parameters.fraction_bits - table.scale
     )

@@ -8,15 +8,14 @@ frequencies to 50 digits.
 
 import json
 import re
-import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
+from .adder import scale_value, scale_word
 from .additive import LAYOUTS, SYMMETRIC, AlibiGeometry, LearnedGeometry, SinusoidalGeometry
 from .errors import InputError
 from .fields import Fields
@@ -206,12 +205,12 @@ def _learned(words: np.ndarray) -> LearnedGeometry:
 
 
 def _sinusoidal(words: np.ndarray) -> SinusoidalGeometry:
-    if len(words) < 6 or len(words) % 2 or int(words[2]) >= len(LAYOUTS):
-        raise InputError("image", f"{len(words)} words", "must be 6 and two a frequency")
-    (scale,) = struct.unpack("<d", struct.pack("<2I", *map(int, words[4:6])))
-    if not (isfinite(scale) and scale > 0):
-        raise InputError("image[4]", scale, "must be a scale above 0")
-    frequencies = (CONTEXT.multiply(TWO_PI, Decimal(i) / TURN) for i in _pairs(words[6:]))
+    if len(words) < 5 or not len(words) % 2 or int(words[2]) >= len(LAYOUTS):
+        raise InputError("image", f"{len(words)} words", "must be 5 and two a frequency")
+    scale = scale_value(int(words[4]))
+    if scale_word(scale) != words[4]:
+        raise InputError("image[4]", int(words[4]), "must be a scale from 1")
+    frequencies = (CONTEXT.multiply(TWO_PI, Decimal(i) / TURN) for i in _pairs(words[5:]))
     return SinusoidalGeometry(
         width=int(words[1]),
         inv_freq=tuple(frequencies),

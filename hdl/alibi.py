@@ -16,6 +16,7 @@ from .fixed import counted
 from .image_reader import ImageReader, image_word_layout
 from .queue import Queue
 from .skid import Skid
+from .sticky import keep_first, stick
 from .streams import connect, delayed
 
 __all__ = ["AlibiUnit", "alibi_status_layout"]
@@ -223,15 +224,10 @@ class AlibiUnit(wiring.Component):
         with m.If(finished):
             m.d.sync += number.eq(number + 1)
         misframed = finished & bad
-        m.d.sync += [
-            flag.eq((flag & ~self.clear) | event)
-            for flag, event in (
-                (status.saturated, saturated),
-                (status.malformed, reader.malformed),
-                (status.misframed, misframed),
-            )
-        ]
-        with m.If(misframed & (~status.misframed | self.clear)):
-            m.d.sync += status.first_bad.eq(number)
-        with m.Elif(self.clear):
-            m.d.sync += status.first_bad.eq(0)
+        for flag, event in (
+            (status.saturated, saturated),
+            (status.malformed, reader.malformed),
+            (status.misframed, misframed),
+        ):
+            stick(m, flag, event, self.clear)
+        keep_first(m, status.first_bad, number, status.misframed, misframed, self.clear)

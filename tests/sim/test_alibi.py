@@ -15,6 +15,7 @@ from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS, SLOPE_BITS, Ali
 from ropeway.golden.fixed import limits
 from ropeway.sim.alibi_bench import AlibiBench, AlibiResult, Segment
 from ropeway.sim.bench import Traffic
+from ropeway.sim.unit_bench import Image
 from tests.geometries import elements
 
 P = AlibiParameters()
@@ -62,7 +63,7 @@ def check(
     """Load each geometry and run its segments; every score must be golden's."""
     images, segments, saturated, expected = [], [], 0, []
     for table, some in runs:
-        images.append((len(segments), table.image()))
+        images.append(Image(table.image(), len(segments)))
         segments += some
         for segment in some:
             scores, _ = framed(p, segment)
@@ -86,13 +87,13 @@ def check(
     bad = [framed(p, segment)[1] for segment in segments]
     assert result.errors == bad
     first_bad = bad.index(True) if any(bad) else 0
-    assert result.status == {
+    assert result.run.status == {
         "saturated": int(saturated > 0),
         "malformed": 0,
         "misframed": int(any(bad)),
         "first_bad": first_bad,
     }
-    assert result.fingerprint == runs[-1][0].fingerprint
+    assert result.run.fingerprint == runs[-1][0].fingerprint
     return result
 
 
@@ -126,7 +127,7 @@ def random_segments(p: AlibiParameters, table: AlibiGeometry, count: int, seed: 
     return segments[:count]
 
 
-@pytest.mark.parametrize("traffic", [None, 1, 2], ids=["steady", "stalled-1", "stalled-2"])
+@pytest.mark.parametrize("traffic", [None, 1], ids=["steady", "stalled-1"])
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -223,7 +224,7 @@ def test_packets_that_end_early_or_late_are_well_framed_and_harm_no_other():
 def clocks_a_segment(segments, table):
     result = check(P, [(table, segments)])
     last = np.cumsum([-(-len(s.scores) // P.lanes) for s in segments]) - 1
-    return np.diff(result.result_clocks[last])[3:]
+    return np.diff(result.run.result_clocks[last])[3:]
 
 
 @pytest.mark.parametrize(
@@ -250,7 +251,7 @@ def test_the_latency_is_that_stated_and_a_beat_goes_every_clock():
         table = geometry(2)
         segment = Segment(np.zeros(64 * p.lanes, np.int64), 0, 64 * p.lanes, 0)
         waited = bench_of(p).run(
-            [segment], [(0, table.image())], Traffic(data=lambda s, _r: s.clock > 400)
+            [segment], [Image(table.image())], Traffic(data=lambda s, _r: s.clock > 400)
         )
-        assert np.all(np.diff(waited.result_clocks) == 1)
-        assert waited.result_clocks[0] - waited.beat_clocks[0] == bench_of(p).unit.latency
+        assert np.all(np.diff(waited.run.result_clocks) == 1)
+        assert waited.run.result_clocks[0] - waited.run.beat_clocks[0] == bench_of(p).unit.latency

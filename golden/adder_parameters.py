@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of an adder of embeddings: one object that golden model and hardware both take."""
+
+from dataclasses import dataclass
+
+from .errors import InputError
+
+__all__ = ["AdderParameters"]
+
+LANES = (1, 2, 4, 8, 16)
+ROWS = 4  # of the ring between a generator of rows and the adder
+
+
+@dataclass(frozen=True, kw_only=True)
+class AdderParameters:
+    """What is fixed when an adder is built; geometries are loaded into it.
+
+    A beat is ``2·lanes`` elements of ``data_bits``; an element's last bit is 2^-``fraction_bits``
+    (default: data_bits − 4). Rows are up to ``max_width`` elements, positions signed and of
+    ``position_bits``. ``scaled`` gives every element a multiplier for the embedding's scale.
+    ``compact`` takes the small phase generators, which need five clocks a beat.
+
+    Raises InputError, naming the parameter, for anything out of range.
+    """
+
+    lanes: int = 4
+    data_bits: int = 16
+    fraction_bits: int = 99
+    max_width: int = 1024
+    position_bits: int = 26
+    scaled: bool = False
+    compact: bool = False
+
+    def __post_init__(self):
+        def require(name: str, holds: bool, rule: str):
+            if not holds:
+                raise InputError(name, getattr(self, name), rule)
+
+        for name, field in self.__dataclass_fields__.items():
+            value, kind = getattr(self, name), field.type
+            if type(value) is not kind:
+                raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")
+        require("lanes", self.lanes in LANES, f"must be one of {LANES}")
+        if not 8 <= self.data_bits <= 18:
+            raise InputError("bits", self.data_bits, "must be from 8 to 18")
+        if self.fraction_bits == 99:
+            object.__setattr__(self, "fraction_bits", self.data_bits - 4)
+        require("fraction_bits", -14 <= self.fraction_bits <= 16, "must be from -14 to 16")
+        holds = self.max_width % (2 * self.beat_elements) == 0 and 0 < self.max_width <= 65536
+        rule = f"must be a multiple of {2 * self.beat_elements}, at most 65536"
+        require("max_width", holds, rule)
+        require("position_bits", 8 <= self.position_bits <= 26, "must be from 8 to 26")
+
+    @property
+    def beat_elements(self) -> int:
+        """Elements in one beat."""
+        return 2 * self.lanes
+
+    @property
+    def max_beats(self) -> int:
+        """Beats in the widest row."""
+        return self.max_width // self.beat_elements
+
+    @property
+    def max_frequencies(self) -> int:
+        """Frequencies of the widest row."""
+        return self.max_width // 2
+
+    @property
+    def generator_interval(self) -> int:
+        """Clocks a phase generator takes for a frequency."""
+        return 5 if self.compact else 1
+
+    def check_serves(self, width: int, *, halves: bool = False):
+        """Raise InputError where this adder cannot stream rows of ``width``, naming the rule.
+
+        A beat divides the width, and each of its ``halves`` where sines and cosines are apart.
+        """
+        unit = self.beat_elements * (2 if halves else 1)
+        if width % unit or not 0 < width <= self.max_width:
+            rule = f"must be a multiple of {unit}, at most {self.max_width}, for {self.lanes} lanes"
+            raise InputError("width", width, rule)

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Shapes of what flows through adders: embeddings, rows and sums."""
+
+from amaranth import *
+from amaranth.lib import data
+
+from ropeway.golden.adder_parameters import AdderParameters
+
+__all__ = ["embedding_layout", "place_layout", "row_layout", "sum_layout"]
+
+
+def embedding_layout(p: AdderParameters) -> data.StructLayout:
+    """A beat of a token's embedding, element 0 lowest, and whether it is the last."""
+    elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+    return data.StructLayout({"data": elements, "last": 1})
+
+
+def row_layout(p: AdderParameters, bits: int) -> data.StructLayout:
+    """A beat of a row in words of ``bits``; a row with ``error`` leaves its token as it is.
+
+    ``error`` is the same on all beats of a row.
+    """
+    words = data.ArrayLayout(signed(bits), p.beat_elements)
+    return data.StructLayout({"data": words, "last": 1, "error": 1})
+
+
+def sum_layout(p: AdderParameters) -> data.StructLayout:
+    """A beat of the sum; ``error`` is on every beat of a token whose row has it.
+
+    Of a malformed packet's token it is on the last.
+    """
+    elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+    return data.StructLayout({"data": elements, "last": 1, "error": 1})
+
+
+def place_layout(p: AdderParameters) -> data.StructLayout:
+    """A token's position."""
+    return data.StructLayout({"position": signed(p.position_bits)})

@@ -80,3 +80,10 @@ class AdderParameters:
         if width % unit or not 0 < width <= self.max_width:
             rule = f"must be a multiple of {unit}, at most {self.max_width}, for {self.lanes} lanes"
             raise InputError("width", width, rule)
+
+    def check_bus(self, bits: int):
+        """Raise InputError where a memory bus of ``bits`` cannot give beats, naming the rule."""
+        beat = self.data_bits * self.beat_elements
+        if bits not in (8 << n for n in range(8)) or bits % beat or (bits // beat).bit_count() != 1:
+            rule = f"must be a power of two up to 1024, a power of two times a beat's {beat} bits"
+            raise InputError("bus_bits", bits, rule)

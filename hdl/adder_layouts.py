@@ -6,7 +6,9 @@ from amaranth.lib import data
 
 from ropeway.golden.adder_parameters import AdderParameters
 
-__all__ = ["embedding_layout", "place_layout", "row_layout", "sum_layout"]
+__all__ = ["embedding_layout", "place_layout", "request_layout", "row_layout", "sum_layout"]
+
+ROW_NUMBER_BITS = 18  # rows of a learned table; one factor of a multiplier
 
 
 def embedding_layout(p: AdderParameters) -> data.StructLayout:
@@ -36,3 +38,10 @@ def sum_layout(p: AdderParameters) -> data.StructLayout:
 def place_layout(p: AdderParameters) -> data.StructLayout:
     """A token's position."""
     return data.StructLayout({"position": signed(p.position_bits)})
+
+
+def request_layout(p: AdderParameters) -> data.StructLayout:
+    """The row of a learned table that a token takes, and whether there is one."""
+    return data.StructLayout(
+        {"row": ROW_NUMBER_BITS, "good": 1, "position": signed(p.position_bits)}
+    )

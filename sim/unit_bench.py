@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a unit of one geometry in Amaranth's simulator, every clock accounted for."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,6 +14,9 @@ from ropeway.hdl.image_reader import image_word_layout
 from .bench import Progress, Sink, Source, Traffic
 
 __all__ = ["Image", "UnitBench", "UnitRun"]
+
+Preparation = Callable[[Any], Awaitable[None]]
+"""What is done with a simulator's context before anything is streamed."""
 
 
 @dataclass(frozen=True)
@@ -46,15 +49,24 @@ class UnitBench:
     """A unit elaborated once, run as often as wanted; valid results must hold until taken.
 
     ``ports`` are the streams of beats, of what goes with each token, and of image words;
-    ``beat_bits`` are those below ``last`` in a result.
+    ``beat_bits`` are those below ``last`` in a result; ``beside`` run along in the background.
     """
 
-    def __init__(self, unit: Any, ports: Sequence[str], beat_bits: int):
+    def __init__(
+        self,
+        unit: Any,
+        ports: Sequence[str],
+        beat_bits: int,
+        *,
+        beside: Sequence[Preparation] = (),
+    ):
         self.unit = unit
         self._ports, self._beat_bits = ports, beat_bits
         self._simulator = Simulator(unit)
         self._simulator.add_clock(1e-6)
         self._simulator.add_testbench(self._testbench)
+        for testbench in beside:
+            self._simulator.add_testbench(testbench, background=True)
         self._run_before = False
 
     def stream(
@@ -65,12 +77,13 @@ class UnitBench:
         traffic: Traffic | None = None,
         *,
         settings: Mapping[str, int] | None = None,
+        before: Preparation | None = None,
         timeout: int = 8000,
     ) -> UnitRun:
         """Stream all of it through. A token waits until every image before it has been taken.
 
-        ``settings`` are inputs held throughout. Raises TimeoutError when nothing has moved for
-        ``timeout`` clocks.
+        ``settings`` are inputs held throughout; ``before`` comes first. Raises TimeoutError when
+        nothing has moved for ``timeout`` clocks.
         """
         words, after = [], []
         for image in images:
@@ -80,7 +93,7 @@ class UnitBench:
                 after.append(image.after)
         self._items, self._after = (beats, tokens, words), after
         self._traffic, self._settings = traffic or Traffic(), settings or {}
-        self._timeout = timeout
+        self._timeout, self._before = timeout, before
         self._settle = 24 + 8 * max((len(image.words) for image in images), default=0)
         if self._run_before:
             self._simulator.reset()
@@ -107,6 +120,8 @@ class UnitBench:
         random, progress = np.random.default_rng(gates.seed), Progress()
         for name, value in self._settings.items():
             ctx.set(Value.cast(getattr(unit, name)), value)
+        if self._before is not None:
+            await self._before(ctx)
         sources = [
             Source(getattr(unit, port), list(items), gate)
             for port, items, gate in zip(

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ropeway.golden import model_of
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.additive import LearnedGeometry
 from ropeway.golden.errors import InputError
@@ -224,3 +225,18 @@ def test_a_bus_that_no_beat_divides_is_refused():
     for bits in (64, 96, 2048):
         with pytest.raises(InputError, match="bus_bits"):
             P.check_bus(bits)
+
+
+@pytest.mark.slow
+def test_gpt_2_s_prefill_from_external_memory_loses_no_beat_and_its_edges_behave():
+    p = AdderParameters(max_width=1024)
+    table = model_of("gpt2").geometry()
+    assert isinstance(table, LearnedGeometry)
+    assert (table.rows, table.width) == (1024, 768)
+    rows = elements(np.random.default_rng(6), (1024, 768), p.data_bits)
+    bench = MemoryBench(p, 256, latency=40)
+    tokens = tokens_of(p, 768, [*range(1024), 1024, 1025, -1, 1023])
+    run = check(bench, table, rows, tokens).run
+    assert np.all(np.diff(run.result_clocks) == 1)
+    assert len(run.result_clocks) == 1028 * 96
+    assert len(bench.memory.bursts) >= 1025  # nothing is read for the three that are not there

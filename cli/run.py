@@ -1,18 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``ropeway run``: arrays rotated exactly, as the golden model, or in simulated hardware."""
+"""``ropeway run``: arrays through exact mathematics, the golden model, or simulated hardware."""
 
 import argparse
 import json
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from ropeway.golden import InputError, Model, RopeGeometry
+from ropeway.golden.adder import scale_word
+from ropeway.golden.additive import AlibiGeometry, LearnedGeometry, SinusoidalGeometry
 from ropeway.golden.arrays import read_arrays, write_arrays
 from ropeway.golden.batch import RopeBatch, rope_geometry, rope_slots
-from ropeway.sim.run import ENGINES, run_batch
+from ropeway.golden.embedding_batch import EmbeddingBatch
+from ropeway.golden.score_batch import ScoreBatch
+from ropeway.sim.run import ENGINES, Outcome, run_batch
+from ropeway.sim.run_additive import run_embeddings, run_scores
 
 from .options import add_geometry_arguments, integer, model_from, named_geometry
 from .output import write_whole
@@ -22,53 +29,140 @@ __all__ = ["add_arguments", "run"]
 
 HEADS, KEYS = ("q", "k", "v"), ("k",)
 BESIDE = ("positions", "layers", "scale")
+ARRAYS = {
+    "rope": (*HEADS, *BESIDE),
+    "learned": ("x", "table", "positions", "scale"),
+    "sinusoidal": ("x", "positions", "scale"),
+    "alibi": ("scores", "positions", "key_positions", "scale"),
+}
+KNOWN = tuple(dict.fromkeys(name for names in ARRAYS.values() for name in names))
+MASKS = ("causal", "none")
+RUNNERS: dict[type, Callable[..., Outcome]] = {
+    RopeBatch: run_batch,
+    EmbeddingBatch: run_embeddings,
+    ScoreBatch: run_scores,
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser):
     """Add the verb's options to its parser."""
     add_geometry_arguments(parser)
     parser.add_argument(
-        "input", metavar="INPUT.npz", help="arrays q, k, v, positions, layers, scale"
+        "input", metavar="INPUT.npz", help="arrays, by scheme: docs/run.md in the repository"
     )
     parser.add_argument("-o", "--output", metavar="OUTPUT.npz", required=True)
     parser.add_argument("--engine", default="golden", metavar="|".join(ENGINES))
     parser.add_argument("--lanes", metavar="N", help="pairs a clock; default 4, 2 or 1")
-    parser.add_argument("--bits", metavar="W", help="a word's width, 8 to 18; default 8 or 16")
+    parser.add_argument("--bits", metavar="W", help="a word's width; default 8 or 16")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--k-only", action="store_true", help="shift cached keys by positions, amplitude left out"
     )
     parser.add_argument("--conjugate", action="store_true", help="turn backwards")
     parser.add_argument("--no-amplitude", action="store_true", help="turn without scaling")
+    parser.add_argument("--input-scale", metavar="S", help="of embeddings, before the sinusoids")
+    parser.add_argument("--mask", metavar="|".join(MASKS), help="of ALiBi's scores; default causal")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the rotated arrays and the report on them; 1 where the hardware differs from golden."""
+    """Write the resulting arrays and the report on them; 1 where something was found wrong."""
     bits, lanes = integer("bits", args.bits), integer("lanes", args.lanes)
     check_output(args.output)
-    kinds = KEYS if args.k_only else HEADS
-    arrays = read_arrays(args.input, (*kinds, *BESIDE))
-    names, batch = batch_of(args, arrays, kinds)
-    if not args.k_only:
+    model = model_from(args)
+    arrays = read_arrays(args.input, KNOWN)
+    prints, batch = described(args, model, arrays)
+    if isinstance(batch, RopeBatch) and not args.k_only:
         warn_beyond_context(batch)
+    runner = RUNNERS[type(batch)]
     with ProgressBar() as progress:
-        outcome = run_batch(
-            batch,
-            args.engine,
-            bits=bits,
-            lanes=lanes,
-            lsb=scale_of(arrays),
-            progress=progress,
+        outcome = runner(
+            batch, args.engine, bits=bits, lanes=lanes, lsb=scale_of(arrays), progress=progress
         )
-    prints = {name: g.fingerprint for name, g in zip(names, batch.geometries, strict=True)}
     one = next(iter(prints.values()))
     report = json.dumps(outcome.report | {"fingerprint": one if len(prints) == 1 else prints})
     content = outcome.arrays | {"report": np.array(report)}
     write_whole(args.output, partial(write_arrays, arrays=content))
-    print(report if args.json else f"{args.output}: {summary(batch, outcome.report)}")
+    print(report if args.json else f"{args.output}: {summary(batch.tokens, outcome.report)}")
     if outcome.fault:
         print(f"ropeway: failed: {outcome.fault}", file=sys.stderr)
     return 1 if outcome.fault else 0
+
+
+def described(
+    args: argparse.Namespace, model: Model, arrays: dict[str, np.ndarray]
+) -> tuple[dict[str, str], RopeBatch | EmbeddingBatch | ScoreBatch]:
+    """What ``args`` and ``arrays`` describe, and the fingerprints of its geometries by name."""
+    if "layers" not in arrays:
+        name, geometry = named_geometry(model, args)
+        if not isinstance(geometry, RopeGeometry):
+            check_names(geometry.scheme, arrays)
+            check_options(args, geometry.scheme)
+            return {name: geometry.fingerprint}, additive_batch(args, geometry, arrays)
+    kinds = KEYS if args.k_only else HEADS
+    check_names("rope", arrays, (*kinds, *BESIDE))
+    check_options(args, "rope")
+    names, batch = batch_of(args, model, arrays, kinds)
+    return {n: g.fingerprint for n, g in zip(names, batch.geometries, strict=True)}, batch
+
+
+def additive_batch(
+    args: argparse.Namespace,
+    geometry: AlibiGeometry | LearnedGeometry | SinusoidalGeometry,
+    arrays: dict[str, np.ndarray],
+) -> EmbeddingBatch | ScoreBatch:
+    """The embeddings or scores that ``arrays`` hold."""
+    subject = "scores" if isinstance(geometry, AlibiGeometry) else "x"
+    if subject not in arrays:
+        raise InputError("array", subject, f"must be in {args.input}")
+    given = arrays[subject]
+    positions = arrays.get("positions", np.arange(len(np.atleast_1d(given))))
+    if isinstance(geometry, AlibiGeometry):
+        keys = np.arange(given.shape[-1] if given.ndim else 1)
+        return ScoreBatch(
+            scores=given,
+            queries=positions,
+            keys=arrays.get("key_positions", keys),
+            geometry=geometry,
+            causal=args.mask != "none",
+        )
+    if args.input_scale is not None:
+        geometry = replace(geometry, scale=input_scale(args.input_scale))
+    table = arrays.get("table")
+    return EmbeddingBatch(x=given, positions=positions, geometry=geometry, table=table)
+
+
+def check_names(scheme: str, arrays: dict[str, np.ndarray], known: tuple[str, ...] = ()):
+    """Raise InputError for an array that the scheme does not take."""
+    known = known or ARRAYS[scheme]
+    for name in arrays:
+        if name not in known:
+            raise InputError("array", name, f"must be one of {', '.join(known)}")
+
+
+def check_options(args: argparse.Namespace, scheme: str):
+    """Raise InputError for an option that means nothing to the scheme."""
+    for option, theirs in (
+        ("k_only", "rope"),
+        ("conjugate", "rope"),
+        ("no_amplitude", "rope"),
+        ("input_scale", "sinusoidal"),
+        ("mask", "alibi"),
+    ):
+        value = getattr(args, option)
+        if value not in (None, False) and scheme != theirs:
+            raise InputError(option.replace("_", "-"), value, f"is for {theirs}, not {scheme}")
+    if args.mask is not None and args.mask not in MASKS:
+        raise InputError("mask", args.mask, f"must be one of {', '.join(MASKS)}")
+
+
+def input_scale(text: str) -> float:
+    """The factor that ``--input-scale`` names; its range is that of the hardware's word."""
+    try:
+        scale = float(text)
+        scale_word(scale)
+    except (ValueError, OverflowError):
+        raise InputError("input-scale", text, "must be a number from 1 to 32767") from None
+    return scale
 
 
 def check_output(output: str):
@@ -78,7 +172,7 @@ def check_output(output: str):
 
 
 def batch_of(
-    args: argparse.Namespace, arrays: dict[str, np.ndarray], kinds: tuple[str, ...]
+    args: argparse.Namespace, model: Model, arrays: dict[str, np.ndarray], kinds: tuple[str, ...]
 ) -> tuple[list[str], RopeBatch]:
     """The tokens that ``args`` and ``arrays`` describe, and the names of their geometries."""
     for kind in kinds:
@@ -86,7 +180,7 @@ def batch_of(
             raise InputError("array", kind, f"must be in {args.input}")
     heads = {kind: arrays[kind] for kind in kinds if kind in arrays}
     tokens = len(np.atleast_1d(next(iter(heads.values()))))
-    geometries, slots = chosen(args, model_from(args), arrays.get("layers"), tokens)
+    geometries, slots = chosen(args, model, arrays.get("layers"), tokens)
     return list(geometries), RopeBatch(
         heads=heads,
         positions=arrays.get("positions", np.arange(tokens)),
@@ -128,9 +222,9 @@ def warn_beyond_context(batch: RopeBatch):
         print(f"ropeway: warning: {message}", file=sys.stderr)
 
 
-def summary(batch: RopeBatch, report: dict) -> str:
+def summary(tokens: int, report: dict) -> str:
     """The report in a line."""
-    parts = [f"{batch.tokens} tokens", f"engine {report['engine']}"]
+    parts = [f"{tokens} tokens", f"engine {report['engine']}"]
     if report["bits"] is not None:
         parts += [
             f"{report['lanes']} lanes of {report['bits']} bits",

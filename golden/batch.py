@@ -160,7 +160,7 @@ class RopeBatch:
 def rope_geometry(geometry: Geometry) -> RopeGeometry:
     """``geometry`` where it is one that rotates; InputError where it is not."""
     if not isinstance(geometry, RopeGeometry):
-        raise InputError("scheme", geometry.scheme, "is not run yet; only rope is")
+        raise InputError("scheme", geometry.scheme, "must be rope here")
     return geometry
 
 

@@ -8,7 +8,15 @@ import numpy as np
 from .errors import InputError
 from .fixed import limits
 
-__all__ = ["check_finite", "check_fits", "from_words", "to_words", "unsaturated_lsb", "word_type"]
+__all__ = [
+    "check_finite",
+    "check_fits",
+    "from_words",
+    "smallest_lsb",
+    "to_words",
+    "unsaturated_lsb",
+    "word_type",
+]
 
 LARGEST_EXPONENT = 1000  # of a float: leaves float64 room for every product and scale
 
@@ -41,10 +49,20 @@ def unsaturated_lsb(array: np.ndarray, bits: int, growth: float) -> float:
 
     Half an LSB is left for rounding into words, and 1¼ for the error of the turn itself.
     """
-    peak = float(np.max(np.abs(array)))
     room = (limits(bits)[1] - 1.25) / growth - 0.5
-    least = 2.0**-LARGEST_EXPONENT
-    return 2.0 ** ceil(log2(max(peak / room, least)))
+    return _power_above(float(np.max(np.abs(array))) / room)
+
+
+def smallest_lsb(peak: float, bits: int) -> float:
+    """The smallest power of two, as the value of one LSB, at which a sum up to ``peak`` fits.
+
+    One LSB is left for rounding its parts, and one for rounding the sum.
+    """
+    return _power_above(peak / (limits(bits)[1] - 2))
+
+
+def _power_above(value: float) -> float:
+    return 2.0 ** ceil(log2(max(value, 2.0**-LARGEST_EXPONENT)))
 
 
 def to_words(name: str, array: np.ndarray, bits: int, lsb: float | None) -> np.ndarray:

@@ -4,6 +4,7 @@
 The exact and the golden engine need NumPy only: nothing of Amaranth is imported for them.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ from ropeway.golden.errors import InputError
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.words import check_finite, from_words, to_words, unsaturated_lsb
 
-__all__ = ["ENGINES", "Outcome", "run_batch"]
+__all__ = ["ENGINES", "Outcome", "difference", "engine_report", "natural_bits", "run_batch"]
 
 ENGINES = ("exact", "golden", "sim")
 NATURAL_BITS = {("i", 1): 8, ("i", 2): 16}
@@ -58,7 +59,7 @@ def run_batch(
         RopeParameters(
             lanes=1 if lanes is None else lanes, data_bits=FLOAT_BITS if bits is None else bits
         )
-        return Outcome(exact(batch, progress), _report(engine))
+        return Outcome(exact(batch, progress), engine_report(engine))
     return _run_words(batch, engine, bits, lanes, lsb, progress)
 
 
@@ -70,7 +71,7 @@ def _run_words(
     lsb: float | None,
     progress: Progress,
 ) -> Outcome:
-    bits = default_bits(batch) if bits is None else bits
+    bits = natural_bits(batch.heads) if bits is None else bits
     parameters = batch.parameters(bits, lanes)
     units = {
         kind: (lsb or unsaturated_lsb(array, bits, batch.growth))
@@ -96,7 +97,7 @@ def _run_words(
         else from_words(kind, result[kind], units[kind], array.dtype)
         for kind, array in batch.heads.items()
     }
-    report = _report(
+    report = engine_report(
         engine,
         lanes=parameters.lanes,
         bits=bits,
@@ -109,10 +110,10 @@ def _run_words(
     return Outcome(arrays, report, fault)
 
 
-def default_bits(batch: RopeBatch) -> int:
-    """The width that the arrays' types ask for; InputError for a type that asks for none."""
+def natural_bits(arrays: Mapping[str, np.ndarray]) -> int:
+    """The width that arrays' types ask for; InputError for a type that asks for none."""
     widths = []
-    for kind, array in batch.heads.items():
+    for kind, array in arrays.items():
         width = NATURAL_BITS.get((array.dtype.kind, array.dtype.itemsize))
         if array.dtype.kind == "f":
             width = FLOAT_BITS
@@ -127,15 +128,15 @@ def difference(simulated: dict[str, np.ndarray], golden: dict[str, np.ndarray]) 
     for kind, words in simulated.items():
         where = np.argwhere(words != golden[kind])
         if len(where):
-            token, head, element = first = tuple(map(int, where[0]))
+            first = tuple(map(int, where[0]))
             return (
-                f"{len(where)} elements of {kind} differ from golden, the first at token {token},"
-                f" head {head}, element {element}: {words[first]} for {golden[kind][first]}"
+                f"{len(where)} elements of {kind} differ from golden, the first at"
+                f" {list(first)}: {words[first]} for {golden[kind][first]}"
             )
     return None
 
 
-def _report(engine: str, **known: Any) -> dict[str, Any]:
+def engine_report(engine: str, **known: Any) -> dict[str, Any]:
     """A report of every field, null where it means nothing for the engine."""
     fields = ("lanes", "bits", "scale", "saturations", "max_error_lsb", "rms_error_lsb")
     timing = ("clocks", "clocks_per_token", "first_beat_latency")

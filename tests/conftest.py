@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ropeway.cli import main
@@ -46,3 +47,21 @@ def tiny(tmp_path_factory) -> Path:
     path = tmp_path_factory.mktemp("tiny") / "config.json"
     path.write_text(json.dumps(TINY_LLAMA))
     return path
+
+
+@pytest.fixture
+def run(ropeway, tmp_path):
+    """Runs arrays through the command; returns what it did, the arrays out and the report."""
+
+    def call(config, arrays, *options):
+        np.savez(tmp_path / "in.npz", **arrays)
+        output = tmp_path / "out.npz"
+        called = ropeway("run", config, tmp_path / "in.npz", "-o", output, *options)
+        if called.status == 2:
+            assert not output.exists()
+            return called, {}, {}
+        with np.load(output) as archive:
+            out = dict(archive)
+        return called, out, json.loads(str(out.pop("report")))
+
+    return call

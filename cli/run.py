@@ -188,6 +188,7 @@ def batch_of(
         slots=slots,
         conjugate=args.conjugate,
         pure=args.no_amplitude or args.k_only,
+        plain=args.no_amplitude,
     )
 
 

@@ -13,6 +13,7 @@ from .fixed import limits
 from .geometry import KINDS, Geometry, Model, RopeGeometry
 from .parameters import RopeParameters, serving_lanes
 from .table import HeadPattern, PhaseTable
+from .temperature import temperature_word
 from .words import check_fits
 
 __all__ = ["RopeBatch", "rope_geometry", "rope_slots"]
@@ -30,7 +31,7 @@ class RopeBatch:
 
     ``positions`` are integers, [tokens] or [tokens, axes]; ``slots`` [tokens] says which of
     ``geometries`` each token takes, by default the first. ``conjugate`` turns backwards; ``pure``
-    leaves the amplitude out, as a shift of cached keys must.
+    leaves the amplitude out, as a shift of cached keys must; ``plain`` the queries' temperature.
 
     Raises InputError for a shape that is not the geometries', or a position beyond the hardware's.
     """
@@ -41,6 +42,7 @@ class RopeBatch:
     slots: np.ndarray | None = None
     conjugate: bool = False
     pure: bool = False
+    plain: bool = False
 
     def __post_init__(self):
         first = self.geometries[0]
@@ -99,11 +101,37 @@ class RopeBatch:
         """What the slots are loaded with, amplitude and all."""
         return tuple(geometry.table(self.pattern) for geometry in self.geometries)
 
+    @cached_property
+    def temperatures(self) -> np.ndarray:
+        """The factor on each token's queries by its first position, float64 [tokens].
+
+        Raises InputError for a position before 0, where no rule says what it is.
+        """
+        found = np.ones(self.tokens)
+        for slot, geometry in enumerate(self.geometries):
+            rule = geometry.applied_temperature
+            if rule is None or self.plain or "q" not in self.heads:
+                continue
+            at = np.ones(self.tokens, bool) if self.slots is None else self.slots == slot
+            first = self.positions[at, 0]
+            if first.min(initial=0) < 0:
+                rule_text = "must not be negative where queries have a temperature"
+                raise InputError("positions", int(first.min()), rule_text)
+            found[at] = [rule.at(position) for position in first.tolist()]
+        return found
+
+    @cached_property
+    def temperature_words(self) -> np.ndarray:
+        """The same as the position words have it, int64 [tokens]; 0 is 1."""
+        values, which = np.unique(self.temperatures, return_inverse=True)
+        words = [temperature_word(value) for value in values.tolist()]
+        return np.array(words, dtype=np.int64)[which]
+
     @property
     def growth(self) -> float:
-        """The most that an element can grow: √2 by the turn, and the amplitude."""
+        """The most that an element can grow: √2 by the turn, amplitude and temperature."""
         factors = [1.0 if self.pure else g.attention_factor for g in self.geometries]
-        return 2**0.5 * max(1.0, *factors)
+        return 2**0.5 * max(1.0, *factors) * float(self.temperatures.max())
 
     def blocks(self) -> Iterator[tuple[int, Selection]]:
         """The tokens in blocks of one slot each: the slot, and what selects them from an array."""
@@ -151,6 +179,7 @@ class RopeBatch:
             max_head_dim=max(RopeParameters.max_head_dim, self.tables[0].head_dim),
             slots=slots,
             axes=self.axes,
+            temperature=bool(self.temperature_words.any()),
         )
         for table in self.tables:
             parameters.check_serves(table)

@@ -10,8 +10,9 @@ import numpy as np
 from .batch import RopeBatch, Selection
 from .exact import cos_sin, rotate_exact
 from .parameters import RopeParameters
-from .rotation import rotate
+from .rotation import rope, rotate
 from .sincos import phase, row
+from .table import HeadPattern, PhaseTable
 
 __all__ = ["Progress", "exact", "golden", "lsb_error", "silent"]
 
@@ -45,10 +46,16 @@ def golden(
         table = batch.tables[slot]
         if batch.pure:
             table = replace(table, amplitude=0, scale=0)
+        hot = "q" in out and batch.temperature_words[at].any()
+        if hot:
+            out["q"][at], count = _queries(parameters, batch, table, at)
+            saturated += count
         if not table.bypass:
             phases = phase(table, batch.positions[at], batch.conjugate)
             coefficients = row(parameters, table, phases)
             for kind in batch.rotated:
+                if hot and kind == "q":
+                    continue
                 heads = out[kind][at]  # a view where the block is a slice: turned in place
                 _, count = rotate(parameters, table, coefficients, heads, out=heads)
                 saturated += count
@@ -59,19 +66,38 @@ def golden(
     return out, saturated
 
 
+def _queries(
+    parameters: RopeParameters, batch: RopeBatch, table: PhaseTable, at: Selection
+) -> tuple[np.ndarray, int]:
+    """A block's queries with their temperatures, whole, and how many elements saturated."""
+    queries = batch.heads["q"][at]
+    pattern = HeadPattern(queries.shape[1], 0, rotated=table.pattern.rotated)
+    return rope(
+        parameters,
+        replace(table, pattern=pattern),
+        queries,
+        batch.positions[at],
+        conjugate=batch.conjugate,
+        temperature=batch.temperature_words[at],
+    )
+
+
 def lsb_error(
     batch: RopeBatch, words: dict[str, np.ndarray], progress: Progress = silent
 ) -> tuple[float, float]:
     """How far result ``words`` are from exact mathematics: the most, and the r.m.s., in LSB.
 
-    ``batch`` has the words that went in. Over every element that turns, saturated ones too.
+    ``batch`` has the words that went in. Over every element that turns, saturated ones too, and all
+    of queries that have a temperature.
     """
     most, squares, count, done = 0.0, 0.0, 0, 0
     for slot, at in batch.blocks():
         geometry = batch.geometries[slot]
         rotary = slice(geometry.rotary_offset, geometry.rotary_offset + geometry.rotary_dim)
+        hot = batch.temperature_words[at].any()
         for kind, turned in _exact_block(batch, slot, at).items():
-            error = words[kind][at][..., rotary] - turned[..., rotary]
+            part = slice(None) if hot and kind == "q" else rotary
+            error = words[kind][at][..., part] - turned[..., part]
             most = max(most, float(np.max(np.abs(error), initial=0)))
             squares += float(np.vdot(error, error))
             count += error.size
@@ -88,7 +114,7 @@ def _exact_block(batch: RopeBatch, slot: int, at: Selection) -> dict[str, np.nda
         1.0 if batch.pure else geometry.attention_factor,
         np.array(geometry.axes, dtype=np.intp),
     )
-    return {
+    turned = {
         kind: rotate_exact(
             batch.heads[kind][at],
             cos,
@@ -99,6 +125,9 @@ def _exact_block(batch: RopeBatch, slot: int, at: Selection) -> dict[str, np.nda
         )
         for kind in batch.rotated
     }
+    if "q" in turned:
+        turned["q"] *= batch.temperatures[at][:, None, None]
+    return turned
 
 
 def _size(at: Selection) -> int:

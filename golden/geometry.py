@@ -118,6 +118,14 @@ class RopeGeometry:
         q, k, v = (kind in self.rotated for kind in KINDS)
         return q, k, v
 
+    @property
+    def applied_temperature(self) -> QueryTemperature | None:
+        """The rule for its queries; one that is for layers without rotation spares the others."""
+        rule = self.query_temperature
+        if rule is not None and rule.layers == "nope" and self.inv_freq:
+            return None
+        return rule
+
     def rank(self, rank: int, size: int) -> "RopeGeometry":
         """The share of one of ``size`` tensor-parallel workers.
 

@@ -42,9 +42,20 @@ def tokens_of(batch: RopeBatch, first_slot: int = 0) -> list[Token]:
     data = np.concatenate(list(batch.heads.values()), axis=1)
     slots = np.zeros(batch.tokens, int) if batch.slots is None else batch.slots
     return [
-        Token(heads, tuple(position), first_slot + slot, batch.conjugate, batch.pure)
-        for heads, position, slot in zip(
-            data, batch.positions.tolist(), slots.tolist(), strict=True
+        Token(
+            heads,
+            tuple(position),
+            first_slot + slot,
+            batch.conjugate,
+            batch.pure,
+            temperature=temperature,
+        )
+        for heads, position, slot, temperature in zip(
+            data,
+            batch.positions.tolist(),
+            slots.tolist(),
+            batch.temperature_words.tolist(),
+            strict=True,
         )
     ]
 

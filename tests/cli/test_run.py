@@ -534,3 +534,79 @@ def test_truncated_archive_is_one_line(tiny, ropeway, tmp_path, content):
     assert called.status == 2
     assert called.err.startswith("ropeway: error: input = ")
     assert called.err.count("\n") == 1
+
+
+LLAMA_4 = {
+    "model_type": "llama4_text",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 4,
+    "rope_theta": 500000.0,
+    "head_dim": 16,
+    "max_position_embeddings": 1 << 20,
+    "no_rope_layers": [1, 1, 1, 0],
+    "attn_temperature_tuning": True,
+    "floor_scale": 100,
+    "attn_scale": 0.1,
+}
+
+
+@pytest.mark.parametrize("engine", ["exact", "golden", "sim"])
+def test_queries_of_a_layer_without_rotation_take_llama_4_s_temperature(tmp_path, run, engine):
+    config = tmp_path / "llama4.json"
+    config.write_text(json.dumps(LLAMA_4))
+    positions = np.array([0, 98, 99, 1000, 250_000])
+    arrays = integers(most=7000) | {"positions": positions}
+    nope = arrays | {"layers": np.full(TOKENS, 3)}
+    _, out, report = run(config, nope, "--engine", engine)
+    factor = 1 + 0.1 * np.log1p((positions + 1) // 100)
+    assert (
+        np.abs(out["q"] - arrays["q"] * factor[:, None, None]).max()
+        <= (0 if engine == "exact" else 0.57) + 1e-9
+    )
+    assert all(np.array_equal(out[kind], arrays[kind]) for kind in "kv")
+    assert engine == "exact" or report["max_error_lsb"] <= 0.57
+
+    _, cool, _ = run(config, nope, "--engine", engine, "--no-amplitude")
+    assert np.array_equal(cool["q"], arrays["q"])
+    _, turned, _ = run(config, arrays, "--layer", "0", "--engine", engine)
+    assert np.abs(norms_of(turned["q"]) / norms_of(arrays["q"]) - 1).max() < 2e-3
+
+    mixed_layers = arrays | {"layers": np.array([0, 3, 3, 0, 3])}
+    _, both, _ = run(config, mixed_layers, "--engine", engine)
+    for token, layer in enumerate(mixed_layers["layers"]):
+        assert np.array_equal(both["q"][token], (out if layer == 3 else turned)["q"][token])
+
+    (tmp_path / "out.npz").unlink()
+    called, _, _ = run(config, nope | {"positions": -positions}, "--engine", engine)
+    assert called.status == 2
+    assert "must not be negative where queries have a temperature" in called.err
+
+
+def norms_of(heads: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(heads.astype(float), axis=-1)
+
+
+@pytest.mark.parametrize("engine", ["golden", "sim"])
+def test_ministral_s_temperature_scales_rotated_queries(tmp_path, run, engine):
+    config = tmp_path / "ministral.json"
+    yarn = {
+        "rope_type": "yarn",
+        "factor": 16.0,
+        "original_max_position_embeddings": 128,
+        "llama_4_scaling_beta": 0.1,
+        "rope_theta": 1e6,
+        "mscale": 1.0,
+        "mscale_all_dim": 1.0,
+    }
+    keys = {"model_type": "ministral3", "rope_parameters": yarn, "head_dim": 16}
+    config.write_text(json.dumps(TINY_LLAMA | keys))
+    arrays = integers(most=6000) | {"positions": np.array([0, 127, 128, 1500, 5000])}
+    _, exactly_, _ = run(config, arrays, "--engine", "exact")
+    _, out, report = run(config, arrays, "--engine", engine)
+    factor = 1 + 0.1 * np.log1p(arrays["positions"] // 128)
+    assert np.abs(norms_of(exactly_["q"]) / norms_of(arrays["q"]) - factor[:, None]).max() < 1e-9
+    assert np.abs(out["q"] - exactly_["q"]).max() < 1.0
+    assert np.abs(norms_of(exactly_["k"]) / norms_of(arrays["k"]) - 1).max() < 1e-9
+    assert report["max_error_lsb"] < 1.0

@@ -159,19 +159,26 @@ class AlibiUnit(wiring.Component):
         distance = Signal.like(segment.distance)
 
         # A beat goes when its segment, its scores and a place for it are there.
-        goes, ends, spoilt, ready = Signal(), Signal(), Signal(), Signal()
-        scores, upcoming = self.i.payload, starts.o.payload
+        goes, ends, moves, spoilt, ready = (Signal() for _ in range(5))
+        scores = self.i.payload
+        upcoming, waits = Signal(started_layout(p)), Signal()
         m.d.comb += [
             ready.eq(active & room & ~dropping),
             goes.eq(ready & (self.i.valid | filling)),
             self.i.ready.eq((ready & ~filling) | dropping),
             ends.eq(goes & final),
             spoilt.eq(filling | ~scores.last),
-            starts.o.ready.eq(~active | ends),
+            moves.eq(~active | ends),
+            starts.o.ready.eq(~waits),
         ]
-        with m.If(starts.o.ready):
+        # The next segment waits in registers, so that its making does not see the beats.
+        with m.If(~waits):
+            m.d.sync += [upcoming.eq(starts.o.payload), waits.eq(starts.o.valid)]
+        with m.Elif(moves):
+            m.d.sync += waits.eq(0)
+        with m.If(moves):
             m.d.sync += [
-                active.eq(starts.o.valid),
+                active.eq(waits),
                 segment.eq(upcoming),
                 begins.eq(~upcoming.continues),
                 final.eq(upcoming.final == 0),

@@ -47,8 +47,8 @@ CLASSIC = [
     Mutant(
         "decode off by one, golden",
         "golden/sincos.py",
-        "turns = positions[:, axes].astype(np.uint64)",
-        "turns = (positions[:, axes] + 1).astype(np.uint64)",
+        "    return phases_of(positions[:, np",
+        "    return phases_of(1 + positions[:, np",
         LLAMA,
     ),
     Mutant(
@@ -68,8 +68,8 @@ CLASSIC = [
     Mutant(
         "V rotated, golden",
         "golden/rotation.py",
-        "    rotates = table.pattern.rotates\n",
-        "    rotates = np.ones_like(table.pattern.rotates)\n",
+        "turned = table.pattern.rotates & ~scaled",
+        "turned = np.ones_like(table.pattern.rotates) & ~scaled",
         LLAMA,
     ),
     Mutant(
@@ -306,8 +306,8 @@ FLOW = [
     Mutant(
         "a row shared by every token",
         "hdl/intake.py",
-        "new_row.eq(rotates & ~shares.all())",
-        "new_row.eq(rotates & ~shares[0])",
+        "own_row = ~shares.all()",
+        "own_row = ~shares[0]",
         f"{SLOTS}test_a_shared_row_is_that_of_the_same_position_slot_and_flags_alone",
     ),
     Mutant(
@@ -364,4 +364,158 @@ FLOW = [
     ),
 ]
 
-MUTANTS = [*CLASSIC, *NUMBERS, *FLOW]
+RUN = "tests/cli/test_run_additive.py::"
+WORKER = f"{RUN}test_a_worker_s_scores_take_its_own_slopes"
+SCORES = f"{RUN}test_scores_are_biased_by_the_effective_slopes"
+SLOPES = "tests/golden/test_additive.py::test_slopes_are_those_of_press_and_of_mpt"
+LISTED = f"{RUN}test_a_learned_row_is_added_and_a_position_outside_is_listed"
+ROWS = f"{RUN}test_a_sinusoidal_row_is_added_to_words"
+ALIBI = "tests/sim/test_alibi.py::test_every_score_is_golden_s"
+TEMPERATURE = "tests/sim/test_engine_temperature.py::"
+COUNTED = "tests/golden/test_alibi.py::test_an_unsaturated_bias_is_within_half_an_lsb_at_16_million"
+
+# The mistakes that ports of the additive encodings make.
+ADDITIVE = [
+    Mutant(
+        "slope by local head index under tensor parallelism, golden",
+        "golden/additive.py",
+        "self.model_slopes[self.first_head : self.first_head + self.heads]",
+        "self.model_slopes[: self.heads]",
+        WORKER,
+    ),
+    Mutant(
+        "slope by local head index under tensor parallelism, hardware",
+        "sim/simulate_additive.py",
+        "geometry.first_head + head,",
+        "head,",
+        WORKER,
+    ),
+    Mutant(
+        "slopes of the next power of two of heads",
+        "golden/additive.py",
+        "power = 1 << heads.bit_length() - 1",
+        "power = 1 << (heads - 1).bit_length()",
+        f"{SLOPES}[12]",
+    ),
+    Mutant(
+        "slopes of a worker's share of the heads",
+        "golden/additive.py",
+        "return replace(self, heads=share, first_head=self.first_head + rank * share)",
+        "return replace(self, heads=share, model_slopes=alibi_slopes(share))",
+        WORKER,
+    ),
+    Mutant(
+        "ALiBi distance off by one, golden",
+        "golden/alibi.py",
+        "difference = keys - queries[:, None]",
+        "difference = keys - queries[:, None] - 1",
+        f"{COUNTED}[8-8]",
+    ),
+    Mutant(
+        "ALiBi distance off by one, hardware",
+        "hdl/alibi_starts.py",
+        "offset.eq(segment.key - Mux(segment.key_only, 0, segment.query))",
+        "offset.eq(segment.key - Mux(segment.key_only, 0, segment.query) + 1)",
+        f"{SCORES}[alibi-6-causal-sim]",
+    ),
+    Mutant(
+        "a start taken for a step where it is none",
+        "hdl/alibi_starts.py",
+        "next_.eq(last.known & (away == 1))",
+        "next_.eq(last.known)",
+        f"{SCORES}[alibi-6-causal-sim]",
+    ),
+    Mutant(
+        "last starts kept over a load",
+        "hdl/alibi_starts.py",
+        "starts.write_enable.eq(self.write | store)",
+        "starts.write_enable.eq(store)",
+        f"{ALIBI}[4 lanes, 12 bits-steady]",
+    ),
+    Mutant(
+        "an accumulator's carry lost",
+        "hdl/alibi_lanes.py",
+        "add_with_carry(high, step, carry, len(high))",
+        "add_with_carry(high, step, C(0), len(high))",
+        f"{ALIBI}[4 lanes, 12 bits-steady]",
+    ),
+    Mutant(
+        "later keys not folded",
+        "hdl/alibi_lanes.py",
+        "folds = delayed(m, beat.folds, 1",
+        "folds = delayed(m, C(0), 1",
+        f"{ALIBI}[4 lanes, 12 bits-steady]",
+    ),
+    Mutant(
+        "the first masked key seen",
+        "golden/alibi.py",
+        "hidden |= distance < 0",
+        "hidden |= distance < -1",
+        f"{SCORES}[alibi-6-causal-golden]",
+    ),
+    Mutant(
+        "learned offset off by one, from a config",
+        "golden/additive_config.py",
+        '["opt", "bart", "mbart"], Learned(offset=2',
+        '["opt", "bart", "mbart"], Learned(offset=1',
+        f"{RUN}test_a_learned_offset_is_the_model_s",
+    ),
+    Mutant(
+        "learned offset off by one, hardware",
+        "hdl/learned_table.py",
+        "row.eq(places.payload.position + offset)",
+        "row.eq(places.payload.position + offset + 1)",
+        f"{LISTED}[sim]",
+    ),
+    Mutant(
+        "table row wrapped, golden",
+        "golden/learned.py",
+        "return (rows < 0) | (rows >= geometry.rows)",
+        "return rows >= geometry.rows",
+        f"{LISTED}[golden]",
+    ),
+    Mutant(
+        "table row wrapped, hardware",
+        "hdl/learned_table.py",
+        "request.good.eq(below & ~row[-1])",
+        "request.good.eq(1)",
+        f"{LISTED}[sim]",
+    ),
+    Mutant(
+        "sines and cosines exchanged, hardware",
+        "hdl/sinusoidal_adder.py",
+        'rows.shape.cosine.eq(layout == LAYOUTS.index("cos-sin"))',
+        'rows.shape.cosine.eq(layout == LAYOUTS.index("sin-cos"))',
+        f"{ROWS}[fairseq-sim]",
+    ),
+    Mutant(
+        "sinusoidal offset left out, golden",
+        "golden/sinusoidal.py",
+        "[:, None] + geometry.offset",
+        "[:, None]",
+        f"{ROWS}[fairseq-sim]",
+    ),
+    Mutant(
+        "embedding not scaled",
+        "golden/sinusoidal.py",
+        "scale = scale_word(geometry.scale)",
+        "scale = scale_word(1.0)",
+        f"{RUN}test_floats_come_back_as_sums_in_their_own_units[float32]",
+    ),
+    Mutant(
+        "temperature on keys",
+        "hdl/query_rows.py",
+        "with m.If(others | ~pairs.queries):",
+        "with m.If(~pairs.queries):",
+        f"{TEMPERATURE}test_every_pattern_keeps_its_rows_apart[64]",
+    ),
+    Mutant(
+        "no temperature where queries do not turn",
+        "hdl/heads.py",
+        "scaled.tempered.eq(tempered & is_query)",
+        "scaled.tempered.eq(0)",
+        f"{TEMPERATURE}test_every_pattern_keeps_its_rows_apart[0]",
+    ),
+]
+
+MUTANTS = [*CLASSIC, *NUMBERS, *FLOW, *ADDITIVE]

@@ -167,7 +167,7 @@ class SinusoidalAdder(wiring.Component):
             reader.expected.eq(HEADER_WORDS + width),
             reader.served.eq(fits & divides & known & near),
         ]
-        m.d.comb += [
+        m.d.sync += [
             rows.offset.eq(offset),
             rows.shape.final.eq((width >> beat) - 1),
             rows.shape.halves.eq(halves),

@@ -56,38 +56,32 @@ class SerialProduct(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        digits, half = self._digits, 2 * self._digits
-        active, counts = Signal(), Signal(signed(2 * half))
-        triple = Signal(len(self.factor) + 2, reset_less=True)
-        steps = Signal(digits + 2)
-        m.d.sync += [triple.eq(self.factor + (self.factor << 1)), steps.eq(steps << 1)]
+        half, active = 2 * self._digits, Signal()
+        steps = Signal(self._digits + 2)
+        m.d.sync += steps.eq(steps << 1)
         with m.If(self.start):
-            m.d.sync += [steps.eq(1), active.eq(1), counts.eq(self.count)]
+            m.d.sync += [steps.eq(1), active.eq(1)]
         with m.Elif(active):
-            m.d.sync += counts.eq(Cat((counts[:half] >> 2)[:half], (counts[half:] >> 2)[:half]))
-            m.d.sync += active.eq(~steps[digits - 1])
+            m.d.sync += active.eq(~steps[self._digits - 1])
 
-        # Both halves: add the factor times a digit, lay the two lowest bits of the sum aside.
-        width = len(self.factor) + 3
+        # Booth's digits, −2 to 2, from the two bits of each and the one below, a clock ahead.
+        count = (self.count | C(0, signed(2 * half)))[: 2 * half]
         sums, lows = [], []
-        for name, at in (("lower", 0), ("upper", half)):
-            upper = Signal(signed(width), name=f"{name}_sum", reset_less=True)
-            low = Signal(half, name=f"{name}_low", reset_less=True)
-            digit = counts[at : at + 2]
-            # The last digit of the upper half is signed: 2 stands for −2, 3 for −1.
-            subtract = (steps[digits - 1] & digit[1]) if at else C(0)
-            operand = Mux(
-                digit[1],
-                Mux(digit[0], Mux(subtract, self.factor, triple), self.factor << 1),
-                Mux(digit[0], self.factor, 0),
-            )
-            total = add_or_subtract(upper, operand, subtract, width)
-            with m.If(self.start):
-                m.d.sync += upper.eq(0)
-            with m.Elif(active):
-                m.d.sync += [upper.eq(total >> 2), low.eq(Cat(low[2:], total[:2]))]
-            sums.append(upper)
-            lows.append(low)
+        for name, bits in (
+            ("lower", Cat(C(0, 1), count[:half])),
+            ("upper", count[half - 1 :]),
+        ):
+            left = Signal(half + 1, name=f"{name}_left", reset_less=True)
+            window = Mux(self.start, bits, left)[:3]
+            operand = Signal(len(self.factor) + 1, name=f"{name}_operand", reset_less=True)
+            subtract = Signal(name=f"{name}_subtract", reset_less=True)
+            one, two = window[0] ^ window[1], (window == 0b011) | (window == 0b100)
+            m.d.sync += [
+                left.eq(Mux(self.start, bits, left) >> 2),
+                operand.eq(Mux(two, self.factor << 1, Mux(one, self.factor, 0))),
+                subtract.eq(window[2]),
+            ]
+            sums.append(self._sum(m, name, active, operand, subtract, lows))
 
         # Two clocks: both together, the upper half's low bits first.
         upper = Cat(lows[1], sums[1]).as_signed()
@@ -110,3 +104,16 @@ class SerialProduct(wiring.Component):
         middle = delayed(m, first[:split], 1, name="middle")
         m.d.comb += self.product.eq(Cat(low, middle, high).as_signed())
         return m
+
+    def _sum(self, m, name, active, operand, subtract, lows) -> Signal:
+        """Adds a digit's multiple and lays the two lowest bits of the sum aside, in ``lows``."""
+        width = len(self.factor) + 3
+        total = Signal(signed(width), name=f"{name}_sum", reset_less=True)
+        low = Signal(2 * self._digits, name=f"{name}_low", reset_less=True)
+        following = add_or_subtract(total, operand, subtract, width)
+        with m.If(self.start):
+            m.d.sync += total.eq(0)
+        with m.Elif(active):
+            m.d.sync += [total.eq(following >> 2), low.eq(Cat(low[2:], following[:2]))]
+        lows.append(low)
+        return total

@@ -9,8 +9,10 @@ from amaranth.utils import exact_log2
 from ropeway.golden.alibi_parameters import SLOPE_BITS, AlibiParameters
 
 from .alibi_layouts import distance_shape, segment_layout, started_layout
+from .fixed import add_with_carry
 from .primitives import Ram
 from .serial_product import SerialProduct
+from .streams import delayed
 
 __all__ = ["AlibiStarts"]
 
@@ -112,10 +114,13 @@ class AlibiStarts(wiring.Component):
         """Two clocks from the memory's answer: a start, less a slope."""
         low = Signal(SPLIT + 1, reset_less=True)
         high = Signal(signed(self._p.bias_bits - SPLIT), reset_less=True)
+        above = delayed(m, start[SPLIT:].as_signed(), 1, name="above")
+        less = ~Cat(delayed(m, slope[SPLIT:], 1, name="less"), C(0, 1)).as_signed()
         m.d.sync += [
             low.eq(start[:SPLIT] - slope[:SPLIT]),
-            high.eq(start[SPLIT:].as_signed() - slope[SPLIT:] - low[-1]),
+            high.eq(add_with_carry(above, less, ~low[-1], len(high))),
         ]
+        low = delayed(m, low, 1, name="low")
         return Cat(low[:SPLIT], high).as_signed()
 
     def _follows(self, m, segment, begins) -> Value:

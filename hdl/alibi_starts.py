@@ -59,13 +59,13 @@ class AlibiStarts(wiring.Component):
         m = Module()
         p = self._p
         segment, offset = Signal(segment_layout(p)), Signal(distance_shape(p))
-        phase = Signal(6, init=1)  # one-hot: idle, then a clock each, then offering
+        phase = Signal(6, init=1)
         idle, ends = phase[0], phase[-1]
         m.d.comb += [self.i.ready.eq(idle), self.o.valid.eq(ends)]
         slope, last, store = self._memories(m, segment.head, idle, offset)
 
         with m.If(idle):
-            m.d.sync += [segment.eq(self.i.payload), phase.eq(Mux(self.i.valid, 2, 1))]
+            m.d.sync += segment.eq(self.i.payload)
         follows = self._follows(m, segment, phase[1])
 
         # The offset of its first key; what the last start is away from that; one slope further.
@@ -80,7 +80,6 @@ class AlibiStarts(wiring.Component):
                 out.lanes.eq(segment.final[: exact_log2(p.lanes)]),
                 out.key_only.eq(segment.key_only),
                 out.mask.eq(segment.mask),
-                phase.eq(1 << 2),
             ]
         m.d.comb += [
             product.start.eq(phase[2] & ~follows),
@@ -93,21 +92,30 @@ class AlibiStarts(wiring.Component):
                 away.eq(last.offset - offset),
                 out.slope.eq(slope),
                 out.continues.eq(follows),
-                phase.eq(Mux(follows, 1 << 5, 1 << 3)),
             ]
         stepped = self._stepped(m, last.start, slope)
         with m.If(phase[3]):
             m.d.sync += [
                 same.eq(last.known & (away == 0)),
                 next_.eq(last.known & (away == 1)),
-                phase.eq(1 << 4),
             ]
         with m.If(phase[4] & (same | next_ | product_done)):
             held = Mux(same, last.start, stepped)
             m.d.sync += out.start.eq(Mux(same | next_, held, product.product))
-            m.d.sync += [store.eq(1), phase.eq(1 << 5)]
-        with m.If(ends & self.o.ready):
-            m.d.sync += phase.eq(1)
+            m.d.sync += store.eq(1)
+
+        # One-hot: idle; three clocks; looking for a start; offering.
+        found = same | next_ | product.done
+        m.d.sync += phase.eq(
+            Cat(
+                (idle & ~self.i.valid) | (ends & self.o.ready),
+                idle & self.i.valid,
+                phase[1],
+                phase[2] & ~follows,
+                phase[3] | (phase[4] & ~found),
+                (phase[2] & follows) | (phase[4] & found) | (ends & ~self.o.ready),
+            )
+        )
         return m
 
     def _stepped(self, m, start, slope) -> Value:

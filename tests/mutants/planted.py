@@ -430,14 +430,14 @@ ADDITIVE = [
         "hdl/alibi_starts.py",
         "starts.write_enable.eq(self.write | store)",
         "starts.write_enable.eq(store)",
-        f"{ALIBI}[4 lanes, 12 bits-steady]",
+        "tests/sim/test_alibi.py::test_a_start_is_not_remembered_over_a_load",
     ),
     Mutant(
         "an accumulator's carry lost",
         "hdl/alibi_lanes.py",
         "add_with_carry(high, step, carry, len(high))",
         "add_with_carry(high, step, C(0), len(high))",
-        f"{ALIBI}[4 lanes, 12 bits-steady]",
+        f"{ALIBI}[8 lanes, 32 bits-steady]",
     ),
     Mutant(
         "later keys not folded",
@@ -479,7 +479,8 @@ ADDITIVE = [
         "hdl/learned_table.py",
         "request.good.eq(below & ~row[-1])",
         "request.good.eq(1)",
-        f"{LISTED}[sim]",
+        "tests/sim/test_learned_adder.py::"
+        "test_every_sum_from_block_ram_is_golden_s[4 lanes-72-1-steady]",
     ),
     Mutant(
         "sines and cosines exchanged, hardware",

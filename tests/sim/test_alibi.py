@@ -192,6 +192,12 @@ def test_a_prefill_equals_its_chunks_its_pages_and_its_decode(key_major):
         assert np.array_equal(row, whole[cells[n - 1]])
 
 
+def test_a_start_is_not_remembered_over_a_load():
+    scores = np.zeros(8, np.int64)
+    same, steps = Segment(scores, 1, 5000, 4000), Segment(scores, 1, 5001, 4000)
+    check(P, [(geometry(4), [same]), (geometry(12), [same]), (geometry(4), [steps, same])])
+
+
 def test_a_worker_s_heads_take_the_slopes_of_the_whole_model():
     table = geometry(12)
     worker = table.rank(2, 4)

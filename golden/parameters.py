@@ -4,18 +4,23 @@
 from dataclasses import dataclass
 
 from .errors import InputError
+from .floats import FORMATS, FloatFormat
 from .table import PhaseTable
 
 __all__ = ["RopeParameters", "serving_lanes"]
 
 LANES = (1, 2, 4, 8, 16, 32, 64)
+FIXED = "fixed"
+FLOAT_OPERAND_BITS = 18
 
 
 @dataclass(frozen=True, kw_only=True)
 class RopeParameters:
     """What is fixed when an engine is built; everything else is loaded into it.
 
-    ``lanes`` pairs turn a clock; ``data_bits`` is an element's width; ``coefficient_bits`` the
+    ``lanes`` pairs turn a clock; ``data_bits`` is an element's width, and ``format`` what it holds:
+    "fixed", or with 16 bits "bf16" or "fp16"; ``output_bits`` a result's width, where that is
+    narrower than fixed-point data (default: as wide); ``coefficient_bits`` the
     width of the row's unsigned words (one integer bit, so amplitudes to √2 fit; 16 for devices
     whose multipliers are 16×16); ``multipliers`` 3 or 4 a pair (default: 3 where data fit).
     ``max_head_dim``, ``slots``, ``position_bits``, ``axes`` (positions a token) size memories.
@@ -29,6 +34,8 @@ class RopeParameters:
 
     lanes: int = 4
     data_bits: int = 16
+    format: str = FIXED
+    output_bits: int = 0
     coefficient_bits: int = 18
     multipliers: int = 0
     max_head_dim: int = 256
@@ -53,13 +60,14 @@ class RopeParameters:
         require("lanes", self.lanes in LANES, f"must be one of {LANES}")
         if not 8 <= self.data_bits <= 18:
             raise InputError("bits", self.data_bits, "must be from 8 to 18")
+        self._check_format(require)
         require("coefficient_bits", self.coefficient_bits in (16, 18), "must be 16 or 18")
         if self.multipliers == 0:
             object.__setattr__(self, "multipliers", 3 if self.three_multipliers_fit else 4)
         require("multipliers", self.multipliers in (3, 4), "must be 3 or 4")
         if self.multipliers == 3 and not self.three_multipliers_fit:
             raise InputError(
-                "multipliers", 3, "needs data of at most 16 bits and 18-bit coefficients"
+                "multipliers", 3, "needs fixed data of at most 16 bits and 18-bit coefficients"
             )
         require("slots", self.slots in (2, 4, 8, 16), "must be 2, 4, 8 or 16")
         require("position_bits", 8 <= self.position_bits <= 32, "must be from 8 to 32")
@@ -69,10 +77,39 @@ class RopeParameters:
         holds = self.max_head_dim % self.beat_elements == 0 and 2 <= self.max_head_dim <= 4096
         require("max_head_dim", holds, f"must be a multiple of {self.beat_elements}, at most 4096")
 
+    def _check_format(self, require):
+        require(
+            "format", self.format in (FIXED, *FORMATS), f"must be {FIXED}, {', '.join(FORMATS)}"
+        )
+        if self.floating and self.data_bits != self.floating.bits:
+            raise InputError(
+                "bits", self.data_bits, f"must be 16 where the format is {self.format}"
+            )
+        if self.output_bits == 0:
+            object.__setattr__(self, "output_bits", self.data_bits)
+        low = self.data_bits if self.floating else 8
+        rule = f"must be from {low} to {self.data_bits}"
+        require("output_bits", low <= self.output_bits <= self.data_bits, rule)
+
+    @property
+    def floating(self) -> FloatFormat | None:
+        """The floating-point format of the elements; None where they are fixed-point."""
+        return FORMATS.get(self.format)
+
+    @property
+    def narrowed_bits(self) -> int:
+        """Bits by which results are narrower than data."""
+        return self.data_bits - self.output_bits
+
+    @property
+    def operand_bits(self) -> int:
+        """Width of the signed numbers that coefficients multiply."""
+        return FLOAT_OPERAND_BITS if self.floating else self.data_bits
+
     @property
     def three_multipliers_fit(self) -> bool:
         """Whether x + y of a pair fits the multiplier beside an 18-bit coefficient."""
-        return self.data_bits <= 16 and self.coefficient_bits == 18
+        return self.operand_bits <= 16 and self.coefficient_bits == 18
 
     @property
     def beat_elements(self) -> int:

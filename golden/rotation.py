@@ -3,7 +3,8 @@
 
 import numpy as np
 
-from .fixed import limits
+from .fixed import limits, round_half_up, saturate
+from .float_rotation import rotate_floats
 from .parameters import RopeParameters
 from .sincos import Row, phase, row
 from .table import Pairing, PhaseTable
@@ -31,23 +32,54 @@ def rotate(
 ) -> tuple[np.ndarray, int]:
     """Turn every head by its token's row; returns the result and how many elements saturated.
 
-    ``heads`` are integers [tokens, heads, head_dim] of at most ``data_bits``; ``out``, of the same
-    shape, may be ``heads`` itself. Exact products and sums, divided by 2^fraction_bits, rounded to
-    nearest with a half upwards, saturated to ``data_bits``. Elements outside the rotary part pass.
-
-    float64 holds every sum here exactly (data 18 bits + coefficient 18 bits + 1), and runs faster
-    than 64-bit integers.
+    ``heads`` are integers [tokens, heads, head_dim] of at most ``data_bits``, words where the
+    format is floating-point; ``out``, of the same shape, may be ``heads`` itself. Exact products
+    and sums, divided by 2^fraction_bits and what the output is narrower, rounded to nearest with a
+    half upwards, saturated to ``output_bits``; words as golden/float_rotation.py has it. Elements
+    outside the rotary part pass.
     """
     if out is None:
         out = np.empty_like(heads)
-    first, second = pair_slices(table)
-    if out is not heads:
-        out[..., : table.rotary_offset] = heads[..., : table.rotary_offset]
-        end = table.rotary_offset + table.rotary_dim
-        out[..., end:] = heads[..., end:]
+    saturated, end = 0, table.rotary_offset + table.rotary_dim
+    for part in (slice(table.rotary_offset), slice(end, None)):
+        if out is not heads or parameters.narrowed_bits:
+            out[..., part], count = _passed(parameters, heads[..., part])
+            saturated += count
+    return out, saturated + _turn(parameters, table, coefficients, heads, out)
 
-    low, high = limits(parameters.data_bits)
-    unit = 2.0**-coefficients.fraction_bits
+
+def _passed(parameters: RopeParameters, elements: np.ndarray) -> tuple[np.ndarray, int]:
+    """Elements that do not turn, as wide as the output, and how many saturated."""
+    if not parameters.narrowed_bits:
+        return elements, 0
+    rounded = round_half_up(elements.astype(np.int64), parameters.narrowed_bits)
+    out = saturate(rounded, parameters.output_bits)
+    return out, int(np.count_nonzero(out != rounded))
+
+
+def _turn(
+    parameters: RopeParameters,
+    table: PhaseTable,
+    coefficients: Row,
+    heads: np.ndarray,
+    out: np.ndarray,
+    *,
+    apart: bool = False,
+) -> int:
+    """Turn the pairs of ``heads`` into ``out``; returns how many elements saturated.
+
+    ``apart`` says that sines are zero, and no element concerns its partner. float64 holds every
+    sum here exactly (data 18 bits + coefficient 18 bits + 1), and runs faster than 64-bit integers.
+    """
+    first, second = pair_slices(table)
+    if parameters.floating:
+        pairs = heads[..., first], heads[..., second]
+        words, saturated = rotate_floats(parameters.floating, coefficients, *pairs, apart=apart)
+        out[..., first], out[..., second] = (part.astype(out.dtype) for part in words)
+        return saturated
+
+    low, high = limits(parameters.output_bits)
+    unit = 2.0 ** -(coefficients.fraction_bits + parameters.narrowed_bits)
     tokens, count, _ = heads.shape
     step = max(1, BLOCK_PAIRS // max(1, count * table.pairs))
     scratch = np.empty((6, min(step, tokens), count, table.pairs))
@@ -71,7 +103,7 @@ def rotate(
             np.clip(turned, low, high, out=x)
             saturated += int(np.count_nonzero(x != turned))
             np.copyto(out[block, :, where], x, casting="unsafe")
-    return out, saturated
+    return saturated
 
 
 def rope(
@@ -86,16 +118,22 @@ def rope(
     """Whole tokens through the engine: [tokens, heads, head_dim] in the table's head pattern.
 
     Heads of a kind that the pattern does not rotate, and all heads of a bypassing table, pass bit
-    for bit. ``temperature`` [tokens] are words of golden/temperature.py, which scale query heads.
-    Returns the result and how many elements saturated.
+    for bit, or rounded where the output is narrower. ``temperature`` [tokens] are words of
+    golden/temperature.py, which scale query heads. Returns the result and how many elements
+    saturated.
     """
-    out, saturated, positions = tokens.copy(), 0, np.asarray(positions)
+    out, positions = tokens.copy(), np.asarray(positions)
+    saturated = 0
     words = np.zeros(len(tokens), int) if temperature is None else np.asarray(temperature)
     for word in np.unique(words).tolist():
         at = np.flatnonzero(words == word)
         scaled = (table.pattern.kinds == 0) & (word != 0)
-        turned = table.pattern.rotates & ~scaled
-        if table.pairs and turned.any():
+        turned = table.pattern.rotates & ~scaled & (table.pairs > 0)
+        if parameters.narrowed_bits:
+            still = np.ix_(at, ~(turned | scaled))
+            out[still], count = _passed(parameters, tokens[still])
+            saturated += count
+        if turned.any():
             coefficients = row(parameters, table, phase(table, positions[at], conjugate))
             heads, count = rotate(parameters, table, coefficients, tokens[at][:, turned])
             out[np.ix_(at, turned)] = heads
@@ -128,10 +166,9 @@ def temper(
     if turns:
         hotter, clamped = tempered(table, word)
         coefficients = row(parameters, hotter, phase(table, positions, conjugate))
-        _, count = rotate(parameters, hotter, coefficients, queries, out)
-        saturated += count + clamped
+        saturated += _turn(parameters, hotter, coefficients, queries, out) + clamped
     for span, part in pass_through_tables(table, turns=turns):
         coefficients = pass_through_row(parameters, word, (len(queries), part.pairs))
-        out[..., span], count = rotate(parameters, part, coefficients, queries[..., span])
-        saturated += count
+        part_out = out[..., span]
+        saturated += _turn(parameters, part, coefficients, queries[..., span], part_out, apart=True)
     return out, saturated

@@ -47,7 +47,7 @@ class Drain(wiring.Component):
             {
                 "done": In(1),
                 "read": Out(1),
-                "words": In(p.lanes * p.data_bits).array(2),
+                "words": In(p.lanes * p.output_bits).array(2),
                 "bad": In(1),
                 "finished": Out(1),
                 "finished_slot": Out(range(p.slots)),

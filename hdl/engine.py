@@ -102,13 +102,14 @@ class RopeEngine(wiring.Component):
             }
         )
         self._generator = RowGenerator(p)
+        self._rotator = Rotator(p)
 
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
         queue, entry, write, drain = 2, 1, 1, 6
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
-        rotate = RotationRow.latency + Rotator.latency
+        rotate = RotationRow.latency + self._rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + write + drain
 
     def elaborate(self, platform):  # noqa: D102
@@ -121,7 +122,7 @@ class RopeEngine(wiring.Component):
         m.submodules.framer = framer = Framer(p)
         m.submodules.gathered = gathered = HeadBuffer(p, registered=True)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = HeadBuffer(p, registered=True)
+        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits, registered=True)
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -227,7 +228,7 @@ class RopeEngine(wiring.Component):
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
         operation = sequencer.operation
-        m.submodules.rotator = rotator = Rotator(p)
+        m.submodules.rotator = rotator = self._rotator
         m.d.comb += [
             gathered.read_addresses[0].eq(operation.first),
             gathered.read_addresses[1].eq(operation.second),
@@ -239,9 +240,15 @@ class RopeEngine(wiring.Component):
             return delayed(m, value, clocks, reset_less=reset_less, name="waited")
 
         split, turns = waited(operation.split, 2), waited(operation.turns, 2)
-        passing = self._identity()
+        passing, tempered = self._identity(), C(0)
         if p.temperature:
-            passing = self._scaling(waited(operation.scaled, 2))
+            scaled = waited(operation.scaled, 2)
+            passing, tempered = self._scaling(scaled), scaled.tempered
+        if p.floating:
+            m.d.comb += [
+                rotator.passes.eq(~turns & ~tempered),
+                rotator.apart.eq(~turns & tempered),
+            ]
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
@@ -255,13 +262,13 @@ class RopeEngine(wiring.Component):
         m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2))
 
         # Results go where the words came from, in a buffer of the same depth.
-        through = RotationRow.latency + Rotator.latency
+        through = RotationRow.latency + rotator.latency
         ends = waited(operation.split, through)
         adjacent = Cat(
             *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
         )
         words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
-        width = p.lanes * p.data_bits
+        width = p.lanes * p.output_bits
         valid = waited(sequencer.issue, through, reset_less=False)
         m.d.comb += [
             rotated.write_enable.eq(valid),

@@ -22,6 +22,7 @@ class HeadBuffer(wiring.Component):
 
     Parameters
     ----------
+    bits : of an element; those of data unless given
     registered : between the write ports and the memory
 
     Ports
@@ -36,10 +37,10 @@ class HeadBuffer(wiring.Component):
 
     latency = Ram.latency
 
-    def __init__(self, p: RopeParameters, *, registered: bool = False):
+    def __init__(self, p: RopeParameters, *, bits: int = 0, registered: bool = False):
         self._p, self._domain = p, "sync" if registered else "comb"
         address = range(buffer_depth(p))
-        self._width = p.lanes * p.data_bits
+        self._width = p.lanes * (bits or p.data_bits)
         super().__init__(
             {
                 "write_enable": In(1),

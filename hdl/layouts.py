@@ -24,6 +24,7 @@ __all__ = [
     "pass_through_layout",
     "position_layout",
     "result_layout",
+    "special_layout",
     "temperature_fields",
     "token_layout",
 ]
@@ -42,7 +43,7 @@ def beat_layout(p: RopeParameters) -> data.StructLayout:
 
 def result_layout(p: RopeParameters) -> data.StructLayout:
     """A beat of the result; ``error`` is on the last one of a malformed packet's token."""
-    elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
+    elements = data.ArrayLayout(signed(p.output_bits), p.beat_elements)
     return data.StructLayout({"data": elements, "last": 1, "error": 1})
 
 
@@ -144,6 +145,11 @@ def context_layout(p: RopeParameters) -> data.StructLayout:
 def amplitude_layout() -> data.StructLayout:
     """The quantised amplitude: 2^scale · (1 + code · 2^-18)."""
     return data.StructLayout({"code": signed(18), "scale": 1})
+
+
+def special_layout() -> data.StructLayout:
+    """An element that is no finite number: a ``nan``, or ``infinite`` with a sign."""
+    return data.StructLayout({"nan": 1, "infinite": 1, "negative": 1})
 
 
 def coefficient_layout(p: RopeParameters) -> data.StructLayout:

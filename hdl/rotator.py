@@ -8,6 +8,7 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import add_or_subtract, add_with_carry, negated_if, overflows, saturated
+from .float_lane import FloatLane
 from .layouts import coefficient_layout
 from .primitives import Multiplier
 from .streams import delayed
@@ -18,8 +19,9 @@ __all__ = ["Lane", "Rotator"]
 class Lane(wiring.Component):
     """Turns a pair by its quadrant, then by the angle within it.
 
-    Latency 9 clocks, a pair every clock. The result is exact but for one rounding, half up, and
-    saturation; three multipliers and four give the same bits:
+    Latency 9 clocks, a pair every clock. The result is exact, divided by 2^(data_bits −
+    output_bits), but for one rounding, half up, and saturation; three multipliers and four give the
+    same bits:
 
         k = cos·(u + v)      x' = k − (cos + sin)·v      y' = k + (sin − cos)·u
 
@@ -31,7 +33,7 @@ class Lane(wiring.Component):
     first, second : In, signed(data_bits)
         The pair's elements; ``exchanged`` where ``first`` is y.
     coefficients : In
-    x, y : Out, signed(data_bits)
+    x, y : Out, signed(output_bits)
     saturated : Out
         ``x`` or ``y`` did not fit and holds the nearest value that does.
     """
@@ -41,15 +43,15 @@ class Lane(wiring.Component):
 
     def __init__(self, p: RopeParameters):
         self._p = p
-        element = signed(p.data_bits)
+        element, result = signed(p.data_bits), signed(p.output_bits)
         super().__init__(
             {
                 "first": In(element),
                 "second": In(element),
                 "exchanged": In(1),
                 "coefficients": In(coefficient_layout(p)),
-                "x": Out(element),
-                "y": Out(element),
+                "x": Out(result),
+                "y": Out(result),
                 "saturated": Out(1),
             }
         )
@@ -58,7 +60,7 @@ class Lane(wiring.Component):
         m = Module()
         rounded = self._three(m) if self._p.multipliers == 3 else self._four(m)
 
-        bits = self._p.data_bits
+        bits = self._p.output_bits
         for value, out in zip(rounded, (self.x, self.y), strict=True):
             m.d.sync += out.eq(saturated(value, bits))
         m.d.sync += self.saturated.eq(overflows(rounded[0], bits) | overflows(rounded[1], bits))
@@ -122,11 +124,14 @@ class Lane(wiring.Component):
 
         # Half up, at the bit where halved coefficients' fraction ends: for them the bit below
         # carries, for others always, and one more bit is dropped afterwards.
-        end, scale = self._p.fraction_bits - 1, self._scale(m)
+        end = self._p.fraction_bits - 1 + self._p.narrowed_bits
+        scale = self._scale(m)
         halved = delayed(m, scale, 1, name="halved")
         rounded = []
         for name, value in (("x", x), ("y", y)):
-            result = Signal(signed(self._p.data_bits + 3), reset_less=True, name=f"{name}_rounded")
+            result = Signal(
+                signed(self._p.output_bits + 3), reset_less=True, name=f"{name}_rounded"
+            )
             m.d.sync += result.eq((value >> end) + (~scale | value[end - 1]))
             rounded.append(Mux(halved, result, result >> 1))
         return tuple(rounded)
@@ -158,7 +163,7 @@ class Lane(wiring.Component):
         ]
 
         # The sign and the half that rounds up are one addend: they never share a bit.
-        end, scale = self._p.fraction_bits, self._scale(m)
+        end, scale = self._p.fraction_bits + self._p.narrowed_bits, self._scale(m)
         quadrant = delayed(m, quadrant, 1, name="quadrant_of_sum")
         half = Mux(scale, 1 << end - 2, 1 << end - 1)
         rounded = []
@@ -166,7 +171,9 @@ class Lane(wiring.Component):
             ("x", x, quadrant[0] ^ quadrant[1]),
             ("y", y, quadrant[1]),
         ):
-            result = Signal(signed(self._p.data_bits + 3), reset_less=True, name=f"{name}_rounded")
+            result = Signal(
+                signed(self._p.output_bits + 3), reset_less=True, name=f"{name}_rounded"
+            )
             total = (value ^ negative.replicate(bits).as_signed()) + (half | negative)
             m.d.sync += result.eq(Mux(scale, total >> end - 1, total >> end))
             rounded.append(result)
@@ -180,7 +187,8 @@ class Lane(wiring.Component):
 class Rotator(wiring.Component):
     """``lanes`` lanes side by side.
 
-    Latency 9 clocks, ``lanes`` pairs every clock; free running.
+    Latency 9 clocks for fixed-point data, 24 for floating-point; ``lanes`` pairs every clock; free
+    running.
 
     Ports
     -----
@@ -188,34 +196,43 @@ class Rotator(wiring.Component):
     exchanged : In
         ``first`` holds the second elements.
     coefficients : In, one a lane
-    x, y : Out, signed(data_bits), one a lane
+    passes, apart : In, floating-point formats only
+        As a FloatLane has them.
+    x, y : Out, signed(output_bits), one a lane
     saturated : Out
         Some element did not fit.
     """
 
-    latency = Lane.latency
     interval = 1
 
     def __init__(self, p: RopeParameters):
         self._p = p
+        self._lanes = [FloatLane(p) if p.floating else Lane(p) for _ in range(p.lanes)]
         elements = data.ArrayLayout(signed(p.data_bits), p.lanes)
+        results = data.ArrayLayout(signed(p.output_bits), p.lanes)
         super().__init__(
             {
                 "first": In(elements),
                 "second": In(elements),
                 "exchanged": In(1),
                 "coefficients": In(data.ArrayLayout(coefficient_layout(p), p.lanes)),
-                "x": Out(elements),
-                "y": Out(elements),
+                "x": Out(results),
+                "y": Out(results),
                 "saturated": Out(1),
             }
+            | ({"passes": In(1), "apart": In(1)} if p.floating else {})
         )
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a pair to its result."""
+        return self._lanes[0].latency
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         saturated = Signal(self._p.lanes)
-        for number in range(self._p.lanes):
-            m.submodules[f"lane_{number}"] = lane = Lane(self._p)
+        for number, lane in enumerate(self._lanes):
+            m.submodules[f"lane_{number}"] = lane
             m.d.comb += [
                 lane.first.eq(self.first[number]),
                 lane.second.eq(self.second[number]),
@@ -225,5 +242,7 @@ class Rotator(wiring.Component):
                 self.y[number].eq(lane.y),
                 saturated[number].eq(lane.saturated),
             ]
+            if isinstance(lane, FloatLane):
+                m.d.comb += [lane.passes.eq(self.passes), lane.apart.eq(self.apart)]
         m.d.comb += self.saturated.eq(saturated.any())
         return m

@@ -253,7 +253,7 @@ class EngineBench:
                 ),
             ),
         ]
-        last = 1 << self.parameters.data_bits * self.parameters.beat_elements
+        last = 1 << self.parameters.output_bits * self.parameters.beat_elements
         sink = Sink(engine.o, last)
         left, moved_at = self._extra, 0
         while True:
@@ -286,12 +286,12 @@ class EngineBench:
 
     def _finish(self, ctx, sink, progress, clocks):
         p = self.parameters
-        width = p.data_bits * p.beat_elements
+        width = p.output_bits * p.beat_elements
         results, packets, errors, start = sink.items, [], [], 0
         for number, result in enumerate(results):
             if result >> width & 1:
                 beats = results[start : number + 1]
-                packets.append(unpack_beats(beats, p.data_bits, p.beat_elements))
+                packets.append(unpack_beats(beats, p.output_bits, p.beat_elements))
                 errors.append(bool(result >> width + 1 & 1))
                 start = number + 1
         status = {name: ctx.get(getattr(self.engine.status, name)) for name, _ in status_layout(p)}

@@ -124,6 +124,43 @@ def test_in_place_and_out_of_place_agree(pairing):
     assert np.array_equal(heads, fresh)
 
 
+@pytest.mark.parametrize(("data_bits", "output_bits"), [(16, 8), (18, 12), (12, 11), (16, 16)])
+def test_a_narrower_result_is_the_exact_one_rounded_once(data_bits, output_bits):
+    p = RopeParameters(data_bits=data_bits, output_bits=output_bits)
+    random = np.random.default_rng(output_bits)
+    table = geometry(80, HeadPattern(2, 1, 1), rotary_dim=32, offset=16, attention_factor=1.5)
+    heads = elements(random, (40, 4, 80), data_bits).astype(np.int32)
+    positions = random.integers(-1_000_000, 1_000_000, 40)
+    given = heads.copy()
+    out, saturated = rope(p, table, given, positions)
+    assert np.array_equal(given, heads)
+
+    coefficients = row(p, table, phase(table, positions))
+    whole = heads.astype(object) << coefficients.fraction_bits
+    x, y = (heads[:, :3, part].astype(object) for part in pair_slices(table))
+    cos, sin = (part[:, None].astype(object) for part in (coefficients.cos, coefficients.sin))
+    first, second = pair_slices(table)
+    whole[:, :3, first], whole[:, :3, second] = x * cos - y * sin, x * sin + y * cos
+    dropped = coefficients.fraction_bits + data_bits - output_bits
+    rounded = (2 * whole + (1 << dropped)) // (2 << dropped)
+    held = np.clip(rounded, -(1 << output_bits - 1), (1 << output_bits - 1) - 1)
+    assert np.array_equal(out, held.astype(int))
+    assert saturated == np.count_nonzero(held != rounded) > 0
+
+
+@pytest.mark.parametrize("tempered", [False, True])
+def test_a_narrower_result_of_heads_that_only_pass_is_rounded_and_saturated(tempered):
+    p = RopeParameters(output_bits=8, temperature=True)
+    heads = np.array([[[127, 128, -128, -129], [32767, -32768, 384, 383]]] * 2)
+    table = PhaseTable((), 4, HeadPattern(1, 1))
+    words = np.array([0, 1 << 18 if tempered else 0])  # twice
+    out, saturated = rope(p, table, heads, np.arange(2), temperature=words)
+    assert out[0].tolist() == [[0, 1, 0, -1], [127, -128, 2, 1]]
+    doubled = [[1, 1, -1, -1], [127, -128, 2, 1]]
+    assert out[1].tolist() == (doubled if tempered else out[0].tolist())
+    assert saturated == 2
+
+
 def rotation_of(tokens: int):
     table = geometry(128, HeadPattern(40, 0))
     heads = np.random.default_rng(0).integers(-32768, 32768, (tokens, 40, 128), dtype=np.int16)

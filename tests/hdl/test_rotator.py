@@ -38,6 +38,11 @@ LANES = {
     "8 bits, three multipliers": RopeParameters(data_bits=8),
     "18 bits": RopeParameters(data_bits=18),
     "16-bit coefficients": RopeParameters(coefficient_bits=16),
+    "16 bits to 8, three multipliers": RopeParameters(output_bits=8),
+    "18 bits to 12": RopeParameters(data_bits=18, output_bits=12),
+    "17 bits to 16, 16-bit coefficients": RopeParameters(
+        data_bits=17, output_bits=16, coefficient_bits=16
+    ),
 }
 
 

@@ -12,7 +12,7 @@ from ropeway.golden.rotation import rope
 from ropeway.golden.table import PhaseTable
 from ropeway.sim.bench import EngineBench, Gate, Load, Result, Token, Traffic
 from ropeway.sim.traffic import all_of, loaded
-from tests.geometries import POSITIONS, elements
+from tests.geometries import POSITIONS, data_words
 
 
 @lru_cache(maxsize=4)
@@ -41,7 +41,7 @@ class Script:
 def token_of(p: RopeParameters, table: PhaseTable, random: np.random.Generator, **fields) -> Token:
     """A token of random elements in a table's shape."""
     shape = (table.pattern.heads, table.head_dim)
-    return Token(elements(random, shape, p.data_bits), **{"position": 0, **fields})
+    return Token(data_words(random, shape, p), **{"position": 0, **fields})
 
 
 def steps_of(

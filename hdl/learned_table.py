@@ -32,6 +32,10 @@ class LearnedTable(wiring.Component):
     o : stream of requests
     final : Out
         The number of a row's last beat.
+    last_row : Out
+        The number of the table's last row.
+    fits : In
+        The source has room for the table; 6 clocks after ``final`` and ``last_row`` at the latest.
     barred : In
         No position may be accepted.
     finished : In
@@ -53,6 +57,8 @@ class LearnedTable(wiring.Component):
                 "i_load": In(stream.Signature(image_word_layout())),
                 "o": Out(stream.Signature(request_layout(p))),
                 "final": Out(bits_for(p.max_beats)),
+                "last_row": Out(ROW_NUMBER_BITS),
+                "fits": In(1),
                 "barred": In(1),
                 "finished": In(1),
                 "idle": Out(1),
@@ -82,10 +88,11 @@ class LearnedTable(wiring.Component):
             fits.eq((rows != 0) & (rows <= self._max_rows) & (width <= p.max_width)),
             divides.eq((width[:beat] == 0) & (width != 0)),
             near.eq(~offset[p.position_bits - 1 :].any()),
+            self.last_row.eq(rows - 1),
         ]
         m.d.comb += [
             reader.expected.eq(IMAGE_WORDS),
-            reader.served.eq(fits & divides & near),
+            reader.served.eq(fits & divides & near & self.fits),
             reader.idle.eq(gate.idle),
             gate.closed.eq(reader.closed | self.barred),
             gate.finished.eq(self.finished),

@@ -10,7 +10,6 @@ from ropeway.golden.adder_parameters import AdderParameters
 
 from .adder_layouts import row_layout
 from .fixed import counted
-from .primitives import Ram
 from .queue import Queue
 from .streams import connect, delayed
 
@@ -27,12 +26,14 @@ def order_layout(address_bits: int) -> data.StructLayout:
 class RowReader(wiring.Component):
     """Turns rows in a memory of words of ``words`` beats each into a stream of their beats.
 
-    Latency 5 clocks from an order to its first beat; a beat a clock, with no bubble between rows.
+    Latency: see ``latency``, from an order to its first beat; a beat a clock, no bubble between
+    rows.
 
     Parameters
     ----------
     p : the adder's
     address_bits : of the memory
+    memory_latency : of the memory, at most 6 clocks
     words : beats in a word of the memory, a power of two
 
     Ports
@@ -42,7 +43,7 @@ class RowReader(wiring.Component):
     final : In
         The number of a row's last beat, steady while rows are on their way.
     address : Out, word : In
-        The memory's, ``Ram.latency`` clocks later.
+        The memory's, ``memory_latency`` clocks later.
     done : Out
         For one clock: an order's last beat has been read.
     """
@@ -54,10 +55,8 @@ class RowReader(wiring.Component):
     word: Signal
     done: Signal
 
-    latency = 1 + Ram.latency + 2
-
-    def __init__(self, p: AdderParameters, address_bits: int, words: int = 1):
-        self._p, self._words = p, words
+    def __init__(self, p: AdderParameters, address_bits: int, memory_latency: int, words: int = 1):
+        self._p, self._memory_latency, self._words = p, memory_latency, words
         super().__init__(
             {
                 "i": In(stream.Signature(order_layout(address_bits))),
@@ -69,30 +68,42 @@ class RowReader(wiring.Component):
             }
         )
 
+    @property
+    def latency(self) -> int:
+        """Clocks from an order to its first beat."""
+        return 1 + self._memory_latency + 2
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p, shift = self._p, exact_log2(self._words)
         m.submodules.beats = beats = Queue(row_layout(p, p.data_bits), BEATS, full_rate=True)
         beat, places = Signal(bits_for(p.max_beats)), Signal(bits_for(BEATS), init=BEATS - 1)
         order, active, goes, ends = Signal(self.i.payload.shape()), Signal(), Signal(), Signal()
+        room, final, single, penultimate = Signal(), Signal(), Signal(), Signal.like(self.final)
         taken = beats.o.valid & beats.o.ready
         m.d.comb += [
-            goes.eq(active & (places != 0)),
-            ends.eq(goes & (beat == self.final)),
+            goes.eq(active & room),
+            ends.eq(goes & final),
             self.i.ready.eq(~active | ends),
             self.done.eq(ends),
             self.address.eq(order.address),
         ]
-        m.d.sync += places.eq(counted(places, taken, goes))
+        m.d.sync += [
+            places.eq(counted(places, taken, goes)),
+            room.eq(places > 2),  # two clocks late
+            single.eq(self.final == 0),
+            penultimate.eq(self.final - 1),
+        ]
         with m.If(goes):
-            m.d.sync += beat.eq(beat + 1)
+            m.d.sync += [beat.eq(beat + 1), final.eq(beat == penultimate)]
             with m.If(beat[:shift].all() if shift else C(1)):
                 m.d.sync += order.address.eq(order.address + 1)
         with m.If(self.i.ready):
-            m.d.sync += [active.eq(self.i.valid), order.eq(self.i.payload), beat.eq(0)]
+            m.d.sync += [active.eq(self.i.valid), order.eq(self.i.payload)]
+            m.d.sync += [beat.eq(0), final.eq(single)]
 
         def waited(value, **options):
-            return delayed(m, value, Ram.latency, name="waited", **options)
+            return delayed(m, value, self._memory_latency, name="waited", **options)
 
         width = p.data_bits * p.beat_elements
         m.d.comb += [

@@ -87,12 +87,13 @@ def stream_through(
     room: Value | None = None,
     before: Callable[..., Awaitable[object]] | None = None,
     each_clock: Callable[..., None] = lambda _ctx, _random: None,
+    background: Sequence[Callable[..., Awaitable[object]]] = (),
 ) -> StreamResult:
     """Send items in at ``i`` and take ``count`` out of ``o``, idle and stalled at random.
 
     With ``room`` an item goes only in the clock after one that had room. ``before(ctx)`` comes
-    first, ``each_clock(ctx, random)`` in every clock. A valid item must hold, unchanged, until it
-    is taken. Raises TimeoutError when nothing moves.
+    first, ``each_clock(ctx, random)`` in every clock, testbenches in the ``background`` all along.
+    A valid item must hold, unchanged, until it is taken. Raises TimeoutError when nothing moves.
     """
     i, o = i or component.i, o or component.o
     random = np.random.default_rng(seed)
@@ -136,7 +137,7 @@ def stream_through(
             if quiet > timeout:
                 raise TimeoutError(f"nothing moved for {quiet} clocks, {len(taken)} items out")
 
-    simulate(component, testbench)
+    simulate(component, testbench, background=background)
     return StreamResult(taken, *(np.array(column) for column in clocks))
 
 

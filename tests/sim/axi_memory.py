@@ -36,7 +36,7 @@ class AxiMemory:
         """Answer for ever."""
         axi, size = self._axi, self._bytes
         words: deque[tuple[int, int, bool]] = deque()  # due, address, last
-        clock = 0
+        clock, pending = 0, None
         while True:
             ready = self._random.random() >= self.stall
             ctx.set(axi.arready, ready)
@@ -48,10 +48,13 @@ class AxiMemory:
                 ctx.set(axi.rdata, int.from_bytes(self.content[at : at + size], "little"))
                 ctx.set(axi.rresp, 2 if self.broken(address) else 0)
                 ctx.set(axi.rlast, last)
-            _, _, valid, address, length, shape, accepts = await ctx.tick().sample(
-                axi.arvalid, axi.araddr, axi.arlen, axi.arsize, axi.rready
+            _, _, valid, accepts, *asked = await ctx.tick().sample(
+                axi.arvalid, axi.rready, axi.araddr, axi.arlen, axi.arsize, axi.arburst
             )
             clock += 1
+            assert pending is None or (valid and asked == pending), "an address did not hold"
+            pending = asked if valid and not ready else None
+            address, length, *shape = asked
             if gives:
                 assert accepts, "a word that was asked for had no place"
                 words.popleft()
@@ -59,12 +62,14 @@ class AxiMemory:
                 self._check(address, length + 1, shape)
                 self.bursts.append((address, length + 1))
                 for beat in range(length + 1):
-                    words.append((clock + self.latency, address + beat * size, beat == length))
+                    words.append((clock + self.latency - 1, address + beat * size, beat == length))
                 outstanding = sum(last for _, _, last in words)
                 self.most_outstanding = max(self.most_outstanding, outstanding)
 
-    def _check(self, address: int, beats: int, shape: int):
-        assert 1 << shape == self._bytes
+    def _check(self, address: int, beats: int, shape: list[int]):
+        size, burst = shape
+        assert 1 << size == self._bytes
+        assert burst == 1, "not incrementing"
         assert address % self._bytes == 0
         assert address // 4096 == (address + beats * self._bytes - 1) // 4096, "crosses 4 KB"
         inside = self.base <= address and address + beats * self._bytes <= self.base + len(

@@ -147,7 +147,7 @@ def test_every_sum_from_block_ram_is_golden_s(parameters, width, offset, traffic
 def test_every_sum_over_axi_is_golden_s(parameters, bus, width, stress):
     p, table = parameters, geometry(21, width)
     rows = elements(np.random.default_rng(1), (21, width), p.data_bits)
-    memory: dict = {"latency": 3}
+    memory: dict = {"latency": 8}
     gates = Traffic()
     if stress is not None:
         memory = {"latency": 30 * stress, "stall": 0.4, "pause": 0.3, "seed": stress}
@@ -213,12 +213,48 @@ def test_block_ram_s_latency_is_that_stated_and_rows_of_four_beats_follow_withou
 def test_a_table_that_does_not_fit_is_malformed():
     table = geometry(8, 64)
     rows = elements(np.random.default_rng(0), (8, 64), P.data_bits)
-    for wrong in (geometry(8, 136), geometry(8, 60), geometry(1000, 64), geometry(8, 64, 1 << 25)):
+    for wrong in (
+        geometry(8, 136),
+        geometry(8, 60),
+        geometry(1000, 64),
+        geometry(9, 64),
+        geometry(64, 16),
+        geometry(8, 64, 1 << 25),
+    ):
         bench = ram_bench(P, 64)
         images = [Image(wrong.image()), Image(table.image())]
         result = bench.run(tokens_of(P, 64, [3]), images, table=rows)
         assert result.run.status["malformed"] == 1
         assert result.run.fingerprint == table.fingerprint
+
+
+def test_a_table_fills_its_block_ram_to_the_last_beat():
+    for table in (geometry(8, 64), geometry(64, 8), geometry(4, 128)):
+        rows = elements(np.random.default_rng(0), (table.rows, table.width), P.data_bits)
+        positions = [table.rows - 1, 0, table.rows, table.rows // 2]
+        check(ram_bench(P, 64), table, rows, tokens_of(P, table.width, positions))
+
+
+def test_a_table_in_several_banks_is_read_whole_and_at_a_beat_a_clock():
+    p, table = AdderParameters(lanes=1, data_bits=8, max_width=32), geometry(160, 32)
+    rows = elements(np.random.default_rng(8), (160, 32), p.data_bits)
+    bench = ram_bench(p, 160 * 16)
+    positions = [0, 63, 64, 159, 127, 128, 1, *range(60, 68), 160]
+    run = check(bench, table, rows, tokens_of(p, 32, positions)).run
+    assert np.all(np.diff(run.result_clocks) == 1)
+    assert run.result_clocks[0] - run.position_clocks[0] == bench.unit.latency
+
+
+def test_beats_of_a_table_beyond_the_block_ram_are_dropped_and_set_malformed():
+    table = geometry(8, 64)
+    rows = elements(np.random.default_rng(0), (10, 64), P.data_bits)
+    tokens = tokens_of(P, 64, [0, 1, 7])
+    result = ram_bench(P, 64).run(tokens, [Image(table.image())], table=rows)
+    out, _ = add_learned(
+        P, table, rows[:8], np.stack([token.data for token in tokens]), np.array([0, 1, 7])
+    )
+    assert all(map(np.array_equal, result.tokens, out))
+    assert result.run.status["malformed"] == 1
 
 
 def test_a_bus_that_no_beat_divides_is_refused():

@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 from .primitives import Ram
 from .streams import delayed
 
-__all__ = ["BankedRam"]
+__all__ = ["BANK", "BankedRam"]
 
 BANK = 1024  # words, the deepest that keeps a block's output register
 

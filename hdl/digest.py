@@ -6,6 +6,7 @@ from amaranth.lib import wiring
 from amaranth.lib.crc import catalog
 from amaranth.lib.wiring import In, Out
 
+from .banked_ram import BANK, BankedRam
 from .primitives import Ram
 from .streams import delayed
 
@@ -58,7 +59,8 @@ class Digest(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        m.submodules.image = image = Ram(32, self._limit)
+        memory = Ram if self._limit <= BANK else BankedRam  # a clock more: it has eight
+        m.submodules.image = image = memory(32, self._limit)
         m.submodules.crc = crc = CRC(data_width=DIGIT).create()
         m.d.comb += [
             image.write_enable.eq(self.valid),

@@ -16,9 +16,9 @@ WORDS = np.random.default_rng(1).integers(0, 1 << 32, 40, dtype=np.uint32)
 DIGESTED = np.delete(WORDS, slice(DIGESTED_HEADER_WORDS, HEADER_WORDS))
 
 
-def digested(*images, idle_seed=None):
+def digested(*images, idle_seed=None, limit=64):
     """The component's fingerprints of images, with random idle clocks between words."""
-    digest, found = Digest(64, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)), []
+    digest, found = Digest(limit, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)), []
     random = np.random.default_rng(idle_seed)
 
     async def bench(ctx):
@@ -53,6 +53,12 @@ def test_the_digest_is_golden_s_with_and_without_idle_clocks(seed):
 
 def test_a_second_image_starts_afresh():
     assert digested(WORDS[:12], WORDS) == [fingerprint(DIGESTED[:9]), fingerprint(DIGESTED)]
+
+
+def test_an_image_of_more_words_than_a_block_holds_is_digested_whole():
+    words = np.random.default_rng(2).integers(0, 1 << 32, 1100, dtype=np.uint32)
+    kept = np.delete(words, slice(DIGESTED_HEADER_WORDS, HEADER_WORDS))
+    assert digested(words, limit=1200) == [fingerprint(kept)]
 
 
 class Loader:

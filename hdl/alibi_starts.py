@@ -70,7 +70,7 @@ class AlibiStarts(wiring.Component):
 
         # The offset of its first key; what the last start is away from that; one slope further.
         out, away = self.o.payload, Signal(distance_shape(p))
-        same, next_, product_done = Signal(), Signal(), Signal()
+        same, next_, found = Signal(), Signal(), Signal()
         m.submodules.product = product = SerialProduct(SLOPE_BITS, len(offset))
         with m.If(phase[1]):
             m.d.sync += [
@@ -85,7 +85,7 @@ class AlibiStarts(wiring.Component):
             product.start.eq(phase[2] & ~follows),
             product.factor.eq(slope),
             product.count.eq(offset),
-            product_done.eq(product.done & phase[4]),
+            found.eq(same | next_ | product.done),
         ]
         with m.If(phase[2]):
             m.d.sync += [
@@ -99,13 +99,14 @@ class AlibiStarts(wiring.Component):
                 same.eq(last.known & (away == 0)),
                 next_.eq(last.known & (away == 1)),
             ]
-        with m.If(phase[4] & (same | next_ | product_done)):
+        with m.If(phase[4] & found):
             held = Mux(same, last.start, stepped)
-            m.d.sync += out.start.eq(Mux(same | next_, held, product.product))
-            m.d.sync += store.eq(1)
+            m.d.sync += [
+                out.start.eq(Mux(same | next_, held, product.product)),
+                store.eq(1),
+            ]
 
         # One-hot: idle; three clocks; looking for a start; offering.
-        found = same | next_ | product.done
         m.d.sync += phase.eq(
             Cat(
                 (idle & ~self.i.valid) | (ends & self.o.ready),

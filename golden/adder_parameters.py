@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from .errors import InputError
+from .errors import InputError, check_types
 
 __all__ = ["AdderParameters"]
 
@@ -36,10 +36,7 @@ class AdderParameters:
             if not holds:
                 raise InputError(name, getattr(self, name), rule)
 
-        for name, field in self.__dataclass_fields__.items():
-            value, kind = getattr(self, name), field.type
-            if type(value) is not kind:
-                raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")
+        check_types(self)
         require("lanes", self.lanes in LANES, f"must be one of {LANES}")
         if not 8 <= self.data_bits <= 18:
             raise InputError("bits", self.data_bits, "must be from 8 to 18")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one error that bad user input raises."""
+"""The one error that bad user input raises, and the check of a parameter's type."""
 
-__all__ = ["InputError"]
+from typing import Any
+
+__all__ = ["InputError", "check_types"]
 
 
 class InputError(ValueError):
@@ -21,3 +23,11 @@ def _short(value: object, limit: int = 60) -> str:
     text = " ".join(str(value).split()) if isinstance(value, str) else repr(value)
     text = " ".join(text.split())
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def check_types(parameters: Any):
+    """Raise TypeError unless each field of a dataclass has the very type that it declares."""
+    for name, field in parameters.__dataclass_fields__.items():
+        value, kind = getattr(parameters, name), field.type
+        if type(value) is not kind:
+            raise TypeError(f"{name} must be {kind.__name__}, not {value!r}")

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-from .errors import InputError
+from .errors import InputError, check_types
 from .floats import FORMATS, FloatFormat
 from .table import PhaseTable
 
@@ -52,11 +52,7 @@ class RopeParameters:
             if not holds:
                 raise InputError(name, getattr(self, name), rule)
 
-        for name, field in self.__dataclass_fields__.items():
-            if type(getattr(self, name)) is not field.type:
-                raise TypeError(
-                    f"{name} must be {field.type.__name__}, not {getattr(self, name)!r}"
-                )
+        check_types(self)
         require("lanes", self.lanes in LANES, f"must be one of {LANES}")
         if not 8 <= self.data_bits <= 18:
             raise InputError("bits", self.data_bits, "must be from 8 to 18")

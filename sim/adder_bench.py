@@ -13,7 +13,7 @@ from ropeway.hdl.learned_adder import LearnedAdder
 from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 
 from .bench import Traffic
-from .packing import pack_beats, unpack_beats
+from .packing import pack_packet, unpack_beats
 from .unit_bench import Image, Preparation, UnitBench, UnitRun
 
 __all__ = ["AdderBench", "AdderResult", "Embedding"]
@@ -70,7 +70,13 @@ class AdderBench:
         inputs held throughout.
         """
         p = self.parameters
-        beats = [beat for token in tokens for beat in self._packet(token)]
+        beats = [
+            beat
+            for token in tokens
+            for beat in pack_packet(
+                token.data.reshape(-1, p.beat_elements), p.data_bits, token.last_at
+            )
+        ]
         positions = [Const(token.position, p.position_bits).value for token in tokens]
         before = None if table is None else partial(self._write, table=table)
         run = self._bench.stream(
@@ -84,18 +90,9 @@ class AdderBench:
         if not isinstance(self.unit, LearnedAdder):
             raise TypeError(f"only a LearnedAdder has a table, not {type(self.unit).__name__}")
         port, p = self.unit.i_table, self.parameters
-        beats = pack_beats(table.reshape(-1, p.beat_elements), p.data_bits)
-        beats[-1] |= 1 << p.data_bits * p.beat_elements
+        beats = pack_packet(table.reshape(-1, p.beat_elements), p.data_bits)
         ctx.set(port.valid, 1)
         for beat in beats:
             ctx.set(Value.cast(port.payload), beat)
             await ctx.tick().until(port.ready)
         ctx.set(port.valid, 0)
-
-    def _packet(self, token: Embedding) -> list[int]:
-        p = self.parameters
-        packed = pack_beats(token.data.reshape(-1, p.beat_elements), p.data_bits)
-        last = len(packed) - 1 if token.last_at is None else token.last_at
-        packed = packed[: last + 1] + [0] * (last + 1 - len(packed))
-        packed[last] |= 1 << p.data_bits * p.beat_elements
-        return packed

@@ -12,7 +12,7 @@ from ropeway.hdl.alibi import AlibiUnit
 from ropeway.hdl.alibi_layouts import segment_layout
 
 from .bench import Traffic
-from .packing import pack_beats, unpack_beats
+from .packing import pack_packet, unpack_beats
 from .unit_bench import Image, UnitBench, UnitRun
 
 __all__ = ["AlibiBench", "AlibiResult", "Segment"]
@@ -83,11 +83,7 @@ class AlibiBench:
         count = -(-len(segment.scores) // p.lanes)
         padded = np.zeros(count * p.lanes, np.int64)
         padded[: len(segment.scores)] = segment.scores
-        packed = pack_beats(padded.reshape(count, p.lanes), p.data_bits)
-        last = count - 1 if segment.last_at is None else segment.last_at
-        packed = packed[: last + 1] + [0] * (last + 1 - count)
-        packed[last] |= 1 << p.data_bits * p.lanes
-        return packed
+        return pack_packet(padded.reshape(count, p.lanes), p.data_bits, segment.last_at)
 
     def _descriptor(self, segment: Segment) -> int:
         fields = {

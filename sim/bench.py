@@ -14,7 +14,7 @@ from ropeway.golden.table import PhaseTable
 from ropeway.hdl.engine import RopeEngine, status_layout
 from ropeway.hdl.layouts import load_layout, position_layout
 
-from .packing import pack_beats, pack_fields, unpack_beats
+from .packing import pack_fields, pack_packet, split_packets, unpack_beats
 
 __all__ = [
     "Always",
@@ -27,6 +27,7 @@ __all__ = [
     "Source",
     "Token",
     "Traffic",
+    "stream_clock",
 ]
 
 
@@ -97,6 +98,7 @@ class Progress:
     loads: int = 0
     results: int = 0
     tokens_out: int = 0
+    moved_at: int = 0
 
 
 @dataclass
@@ -177,6 +179,39 @@ class Sink:
         return taken
 
 
+async def stream_clock(
+    ctx,
+    sources: Sequence[Source],
+    sink: Sink,
+    traffic: Traffic,
+    progress: Progress,
+    random: np.random.Generator,
+    timeout: int,
+):
+    """One clock of the streams of beats, positions and loads, and of the results.
+
+    Raises TimeoutError when nothing has moved for ``timeout`` clocks.
+    """
+    for source in sources:
+        source.offer(ctx, progress, random)
+    sink.offer(ctx, bool(traffic.sink(progress, random)))
+    _, _, *sampled = await ctx.tick().sample(
+        *(source.ready for source in sources), sink.valid, sink.payload
+    )
+    *ready, valid, payload = sampled
+    moved = [
+        source.clock(ctx, taken, progress.clock)
+        for source, taken in zip(sources, ready, strict=True)
+    ]
+    if sink.clock(valid, payload, progress.clock) or any(moved):
+        progress.moved_at = progress.clock
+    progress.clock += 1
+    progress.beats, progress.positions, progress.loads = (len(source.clocks) for source in sources)
+    progress.results, progress.tokens_out = len(sink.items), sink.packets
+    if progress.clock - progress.moved_at > timeout:
+        raise TimeoutError(f"nothing moved for {timeout} clocks: {progress}")
+
+
 class EngineBench:
     """An engine elaborated once, run as often as wanted.
 
@@ -216,14 +251,10 @@ class EngineBench:
     def _streams(self):
         """The items of each input stream as integers, ready to be set."""
         p = self.parameters
-        width = p.data_bits * p.beat_elements
         beats, ends = [], []
         for token in self._tokens:
-            packed = pack_beats(token.data.reshape(-1, p.beat_elements), p.data_bits)
-            last = len(packed) - 1 if token.last_at is None else token.last_at
-            packed = packed[: last + 1] + [0] * (last + 1 - len(packed))
-            packed[last] |= 1 << width
-            beats += packed
+            elements = token.data.reshape(-1, p.beat_elements)
+            beats += pack_packet(elements, p.data_bits, token.last_at)
             ends.append(len(beats))
         positions = [pack_fields(position_layout(p), token) for token in self._tokens]
         words, groups = [], []
@@ -255,45 +286,23 @@ class EngineBench:
         ]
         last = 1 << self.parameters.output_bits * self.parameters.beat_elements
         sink = Sink(engine.o, last)
-        left, moved_at = self._extra, 0
+        left = self._extra
         while True:
-            for source in sources:
-                source.offer(ctx, progress, random)
-            sink.offer(ctx, bool(traffic.sink(progress, random)))
-            _, _, *sampled = await ctx.tick().sample(
-                *(source.ready for source in sources), sink.valid, sink.payload
-            )
-            moved = [
-                source.clock(ctx, ready, progress.clock)
-                for source, ready in zip(sources, sampled, strict=False)
-            ]
-            if sink.clock(sampled[3], sampled[4], progress.clock) or any(moved):
-                moved_at = progress.clock
-
-            progress.clock += 1
-            progress.beats, progress.positions, progress.loads = (
-                len(source.clocks) for source in sources
-            )
-            progress.results, progress.tokens_out = len(sink.items), sink.packets
+            await stream_clock(ctx, sources, sink, traffic, progress, random, self._timeout)
             progress.tokens_in = bisect_right(ends, progress.beats)
             if progress.tokens_out == len(ends) and progress.loads == len(words):
                 if left == 0:
                     break
                 left -= 1
-            if progress.clock - moved_at > self._timeout:
-                raise TimeoutError(f"nothing moved for {self._timeout} clocks: {progress}")
         self._finish(ctx, sink, progress, [*(source.clocks for source in sources), sink.clocks])
 
     def _finish(self, ctx, sink, progress, clocks):
         p = self.parameters
         width = p.output_bits * p.beat_elements
-        results, packets, errors, start = sink.items, [], [], 0
-        for number, result in enumerate(results):
-            if result >> width & 1:
-                beats = results[start : number + 1]
-                packets.append(unpack_beats(beats, p.output_bits, p.beat_elements))
-                errors.append(bool(result >> width + 1 & 1))
-                start = number + 1
+        packets, errors = [], []
+        for beats in split_packets(sink.items, width):
+            packets.append(unpack_beats(beats, p.output_bits, p.beat_elements))
+            errors.append(bool(beats[-1] >> width + 1 & 1))
         status = {name: ctx.get(getattr(self.engine.status, name)) for name, _ in status_layout(p)}
         beats, positions, loads, results_at = (np.array(c, dtype=np.int64) for c in clocks)
         self._result = Result(

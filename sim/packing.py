@@ -4,7 +4,7 @@
 import numpy as np
 from amaranth.lib import data
 
-__all__ = ["pack_beats", "pack_fields", "unpack_beats"]
+__all__ = ["pack_beats", "pack_fields", "pack_packet", "split_packets", "unpack_beats"]
 
 
 def pack_beats(beats: np.ndarray, bits: int) -> list[int]:
@@ -25,6 +25,25 @@ def unpack_beats(beats: list[int], bits: int, elements: int) -> np.ndarray:
     )[:, : bits * elements].reshape(-1, bits)
     value = planes.astype(np.int64) @ (1 << np.arange(bits, dtype=np.int64))
     return np.where(value >= 1 << bits - 1, value - (1 << bits), value).astype(np.int32)
+
+
+def pack_packet(beats: np.ndarray, bits: int, last_at: int | None = None) -> list[int]:
+    """A packet's beats, ``last`` above the elements of the final one, or of beat ``last_at``."""
+    packed = pack_beats(beats, bits)
+    last = len(packed) - 1 if last_at is None else last_at
+    packed = packed[: last + 1] + [0] * (last + 1 - len(packed))
+    packed[last] |= 1 << bits * beats.shape[1]
+    return packed
+
+
+def split_packets(beats: list[int], width: int) -> list[list[int]]:
+    """Beats by packet; ``width`` bits stand below ``last``."""
+    packets, start = [], 0
+    for number, beat in enumerate(beats):
+        if beat >> width & 1:
+            packets.append(beats[start : number + 1])
+            start = number + 1
+    return packets
 
 
 def pack_fields(shape: data.StructLayout, source) -> int:

@@ -16,7 +16,15 @@ from ropeway.golden.errors import InputError
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.words import check_finite, from_words, to_words, unsaturated_lsb
 
-__all__ = ["ENGINES", "Outcome", "difference", "engine_report", "natural_bits", "run_batch"]
+__all__ = [
+    "ENGINES",
+    "Outcome",
+    "check_request",
+    "difference",
+    "engine_report",
+    "natural_bits",
+    "run_batch",
+]
 
 ENGINES = ("exact", "golden", "sim")
 NATURAL_BITS = {("i", 1): 8, ("i", 2): 16}
@@ -47,13 +55,7 @@ def run_batch(
     which no turn can saturate. Kinds that do not turn come back as they went in. The simulated
     engine is always compared with the golden model, and a difference is the outcome's fault.
     """
-    if engine not in ENGINES:
-        raise InputError("engine", engine, f"must be one of {', '.join(ENGINES)}")
-    for kind, array in batch.heads.items():
-        if array.dtype.kind == "f":
-            check_finite(kind, array)
-    if lsb is not None and not 0 < lsb < np.inf:
-        raise InputError("scale", lsb, "must be a finite number above 0")
+    check_request(engine, batch.heads, lsb)
     if engine == "exact":
         # Neither matters here, but what no engine could have is refused all the same.
         RopeParameters(
@@ -108,6 +110,17 @@ def _run_words(
         **timing,
     )
     return Outcome(arrays, report, fault)
+
+
+def check_request(engine: str, arrays: Mapping[str, np.ndarray], lsb: float | None):
+    """Raise InputError for an engine, a number or a scale that nothing here can go on with."""
+    if engine not in ENGINES:
+        raise InputError("engine", engine, f"must be one of {', '.join(ENGINES)}")
+    for name, array in arrays.items():
+        if array.dtype.kind == "f":
+            check_finite(name, array)
+    if lsb is not None and not 0 < lsb < np.inf:
+        raise InputError("scale", lsb, "must be a finite number above 0")
 
 
 def natural_bits(arrays: Mapping[str, np.ndarray]) -> int:

@@ -15,9 +15,9 @@ from ropeway.golden.engines import Progress, silent
 from ropeway.golden.errors import InputError
 from ropeway.golden.fixed import limits
 from ropeway.golden.score_batch import ScoreBatch
-from ropeway.golden.words import check_finite, from_words, smallest_lsb, to_words
+from ropeway.golden.words import from_words, smallest_lsb, to_words
 
-from .run import ENGINES, Outcome, difference, engine_report, natural_bits
+from .run import Outcome, check_request, difference, engine_report, natural_bits
 
 __all__ = ["run_embeddings", "run_scores"]
 
@@ -127,13 +127,7 @@ def _units(
     peak: float,
 ) -> tuple[int, float]:
     """A word's width and what its last bit is worth; InputError for what no engine takes."""
-    if engine not in ENGINES:
-        raise InputError("engine", engine, f"must be one of {', '.join(ENGINES)}")
-    for key, array in arrays.items():
-        if array.dtype.kind == "f":
-            check_finite(key, array)
-    if lsb is not None and not 0 < lsb < np.inf:
-        raise InputError("scale", lsb, "must be a finite number above 0")
+    check_request(engine, arrays, lsb)
     bits = natural_bits(arrays) if bits is None else bits
     widest = 32 if name == "scores" else 18
     if not 8 <= bits <= widest:

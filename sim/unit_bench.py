@@ -11,7 +11,8 @@ from amaranth.sim import Simulator
 
 from ropeway.hdl.image_reader import image_word_layout
 
-from .bench import Progress, Sink, Source, Traffic
+from .bench import Progress, Sink, Source, Traffic, stream_clock
+from .packing import split_packets
 
 __all__ = ["Image", "UnitBench", "UnitRun"]
 
@@ -129,38 +130,16 @@ class UnitBench:
             )
         ]
         sink = Sink(unit.o, 1 << self._beat_bits)
-        moved_at, packets = 0, len(self._items[1])
+        packets = len(self._items[1])
         while sink.packets < packets or progress.loads < len(self._items[2]):
-            for source in sources:
-                source.offer(ctx, progress, random)
-            sink.offer(ctx, bool(gates.sink(progress, random)))
-            _, _, *sampled = await ctx.tick().sample(
-                *(source.ready for source in sources), sink.valid, sink.payload
-            )
-            moved = [
-                source.clock(ctx, ready, progress.clock)
-                for source, ready in zip(sources, sampled, strict=False)
-            ]
-            if sink.clock(sampled[3], sampled[4], progress.clock) or any(moved):
-                moved_at = progress.clock
-            progress.clock += 1
-            progress.beats, progress.positions, progress.loads = (
-                len(source.clocks) for source in sources
-            )
-            progress.results, progress.tokens_out = len(sink.items), sink.packets
-            if progress.clock - moved_at > self._timeout:
-                raise TimeoutError(f"nothing moved for {self._timeout} clocks: {progress}")
+            await stream_clock(ctx, sources, sink, gates, progress, random, self._timeout)
         await ctx.tick().repeat(self._settle)  # until the last image is digested
         self._finish(ctx, sink, progress.clock, sources)
 
     def _finish(self, ctx, sink, clocks, sources):
-        packets, errors, start = [], [], 0
-        for number, item in enumerate(sink.items):
-            if item >> self._beat_bits & 1:
-                packets.append(sink.items[start : number + 1])
-                marks = (beat >> self._beat_bits + 1 & 1 for beat in packets[-1])
-                errors.append([bool(mark) for mark in marks])
-                start = number + 1
+        packets = split_packets(sink.items, self._beat_bits)
+        mark = self._beat_bits + 1
+        errors = [[bool(beat >> mark & 1) for beat in packet] for packet in packets]
         status = self.unit.status
         self._result = UnitRun(
             packets,

@@ -16,21 +16,13 @@ from .fixed import counted
 from .image_reader import ImageReader, image_word_layout
 from .queue import Queue
 from .skid import Skid
-from .sticky import keep_first, stick
+from .sticky import keep_packets, packet_status_layout
 from .streams import connect, delayed
 
-__all__ = ["AlibiUnit", "alibi_status_layout"]
+__all__ = ["AlibiUnit"]
 
 RESULTS = 32  # beats in the pipeline and behind it
 HEADER_WORDS = 3
-
-
-def alibi_status_layout() -> data.StructLayout:
-    """Sticky: a score saturated, a load was malformed, a packet misframed.
-
-    ``first_bad`` is the number, from reset, of the first misframed segment since they were cleared.
-    """
-    return data.StructLayout({"saturated": 1, "malformed": 1, "misframed": 1, "first_bad": 32})
 
 
 class AlibiUnit(wiring.Component):
@@ -82,7 +74,7 @@ class AlibiUnit(wiring.Component):
                 "o": Out(stream.Signature(scored_layout(p))),
                 "loaded": Out(1),
                 "fingerprint": Out(64),
-                "status": Out(alibi_status_layout()),
+                "status": Out(packet_status_layout()),
                 "clear": In(1),
             }
             | ({"scale": In(SCALE_FRACTION_BITS + 1)} if p.scaled else {})
@@ -119,7 +111,15 @@ class AlibiUnit(wiring.Component):
             reader.idle.eq(unfinished == 0),
         ]
         m.d.comb += [self.loaded.eq(reader.loaded), self.fingerprint.eq(reader.fingerprint)]
-        self._status(m, reader, finished, bad, self._lanes.saturated)
+        keep_packets(
+            m,
+            self.status,
+            self.clear,
+            finished=finished,
+            misframed=finished & bad,
+            saturated=self._lanes.saturated,
+            malformed=reader.malformed,
+        )
         return m
 
     def _slopes(self, m, reader, starts) -> Signal:
@@ -225,16 +225,3 @@ class AlibiUnit(wiring.Component):
         if p.scaled:
             m.d.comb += lanes.scale.eq(self.scale)
         return ends, spoilt
-
-    def _status(self, m, reader, finished, bad, saturated):
-        status, number = self.status, Signal(32)
-        with m.If(finished):
-            m.d.sync += number.eq(number + 1)
-        misframed = finished & bad
-        for flag, event in (
-            (status.saturated, saturated),
-            (status.malformed, reader.malformed),
-            (status.misframed, misframed),
-        ):
-            stick(m, flag, event, self.clear)
-        keep_first(m, status.first_bad, number, status.misframed, misframed, self.clear)

@@ -14,7 +14,7 @@ from .image_reader import image_word_layout
 from .learned_memory import LearnedMemory
 from .learned_ram import LearnedRam
 from .learned_table import LearnedTable
-from .sticky import keep_first, stick
+from .sticky import keep_first, keep_packets, stick
 from .streams import connect, delayed
 
 __all__ = ["LearnedAdder", "learned_status_layout"]
@@ -161,15 +161,17 @@ class LearnedAdder(wiring.Component):
             m.d.sync += filling.eq(~self.i_table.payload.last)
 
     def _status(self, m, table, adder, bus_error, position, dropped):
-        number, status = Signal(32), self.status
-        m.d.sync += number.eq(number + adder.finished)
-        for flag, event in (
-            (status.saturated, adder.saturated),
-            (status.malformed, table.malformed | dropped),
-        ):
-            stick(m, flag, event, self.clear)
+        status = self.status
+        keep_packets(
+            m,
+            status,
+            self.clear,
+            finished=adder.finished,
+            misframed=adder.misframed,
+            saturated=adder.saturated,
+            malformed=table.malformed | dropped,
+        )
         for flag, event, first, value in (
-            (status.misframed, adder.misframed, status.first_bad, number),
             (
                 status.out_of_table,
                 table.out_of_table,

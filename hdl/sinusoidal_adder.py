@@ -16,20 +16,12 @@ from .adder_layouts import embedding_layout, place_layout, sum_layout
 from .image_reader import ImageReader, image_word_layout
 from .position_gate import PositionGate
 from .sinusoidal_rows import SinusoidalRows
-from .sticky import keep_first, stick
+from .sticky import keep_packets, packet_status_layout
 from .streams import connect
 
-__all__ = ["SinusoidalAdder", "sinusoidal_status_layout"]
+__all__ = ["SinusoidalAdder"]
 
 HEADER_WORDS = 5
-
-
-def sinusoidal_status_layout() -> data.StructLayout:
-    """Sticky: a sum saturated, a load was malformed, a packet misframed.
-
-    ``first_bad`` is the number, from reset, of the first misframed token since they were cleared.
-    """
-    return data.StructLayout({"saturated": 1, "malformed": 1, "misframed": 1, "first_bad": 32})
 
 
 class SinusoidalAdder(wiring.Component):
@@ -76,7 +68,7 @@ class SinusoidalAdder(wiring.Component):
                 "o": Out(stream.Signature(sum_layout(p))),
                 "loaded": Out(1),
                 "fingerprint": Out(64),
-                "status": Out(sinusoidal_status_layout()),
+                "status": Out(packet_status_layout()),
                 "clear": In(1),
             }
         )
@@ -115,16 +107,15 @@ class SinusoidalAdder(wiring.Component):
         ]
         self._table(m, reader, rows, adder)
 
-        number = Signal(32)
-        m.d.sync += number.eq(number + adder.finished)
-        status = self.status
-        for flag, event in (
-            (status.saturated, adder.saturated),
-            (status.malformed, reader.malformed),
-            (status.misframed, adder.misframed),
-        ):
-            stick(m, flag, event, self.clear)
-        keep_first(m, status.first_bad, number, status.misframed, adder.misframed, self.clear)
+        keep_packets(
+            m,
+            self.status,
+            self.clear,
+            finished=adder.finished,
+            misframed=adder.misframed,
+            saturated=adder.saturated,
+            malformed=reader.malformed,
+        )
         return m
 
     def _table(self, m, reader, rows, adder):

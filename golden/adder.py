@@ -8,6 +8,7 @@ import numpy as np
 from .adder_parameters import AdderParameters
 from .errors import InputError
 from .fixed import round_half_up, saturate
+from .float_addition import add_to_floats
 
 __all__ = ["SCALE_ONE", "add_rows", "scale_value", "scale_word"]
 
@@ -43,7 +44,7 @@ def decoded_scale(word: int) -> tuple[int, int]:
 
 
 def spare_bits(parameters: AdderParameters, row_fraction_bits: int) -> int:
-    """Bits of the exact sum below an element's last one."""
+    """Bits of the exact sum below an element's last one, where elements are fixed-point."""
     least = SCALE_FRACTION_BITS if parameters.scaled else 0
     return max(least, row_fraction_bits - parameters.fraction_bits)
 
@@ -52,27 +53,47 @@ def add_rows(
     parameters: AdderParameters,
     embeddings: np.ndarray,
     rows: np.ndarray,
-    row_fraction_bits: int,
+    row_fraction_bits: int | None = None,
     *,
     scale: int = SCALE_ONE,
     passes: np.ndarray | None = None,
 ) -> tuple[np.ndarray, int]:
     """Embeddings [tokens, width] · scale + rows, and how many elements saturated.
 
-    ``rows`` are words whose last bit is 2^-``row_fraction_bits``; ``scale`` is a word of
-    ``scale_word``. The exact sum is rounded once, a half upwards. The tokens that ``passes`` names,
-    bool [tokens], come out as they went in.
+    ``rows`` are words as the embeddings are, or integers of at most 18 bits whose last one is
+    2^-``row_fraction_bits``; ``scale`` is a word of ``scale_word``. The exact sum is rounded once:
+    a half upwards, or in floating point to nearest even, where saturated is what became infinite.
+    The tokens that ``passes`` names, bool [tokens], come out as they went in.
     """
-    spare = spare_bits(parameters, row_fraction_bits)
-    code, exponent = decoded_scale(scale)
     if not parameters.scaled and scale != SCALE_ONE:
         raise InputError("scale", scale_value(scale), "must be 1 for an adder without multipliers")
-    if not parameters.scaled:
-        code, exponent = 1, SCALE_FRACTION_BITS
+    add = _add_fixed if parameters.floating is None else _add_floats
+    out, wrong = add(parameters, embeddings, rows, row_fraction_bits, scale)
+    if passes is not None:
+        out[passes], wrong[passes] = embeddings[passes], False
+    return out, int(np.count_nonzero(wrong))
+
+
+def _add_fixed(parameters, embeddings, rows, row_fraction_bits, scale):
+    """Sums held within a word, and which had to be."""
+    if row_fraction_bits is None:
+        row_fraction_bits = parameters.fraction_bits
+    spare = spare_bits(parameters, row_fraction_bits)
+    code, exponent = decoded_scale(scale) if parameters.scaled else (1, SCALE_FRACTION_BITS)
     product = embeddings.astype(np.int64) * code << spare - SCALE_FRACTION_BITS + exponent
     addend = rows.astype(np.int64) << spare + parameters.fraction_bits - row_fraction_bits
     total = round_half_up(product + addend, spare)
     out = saturate(total, parameters.data_bits)
-    if passes is not None:
-        out[passes] = total[passes] = embeddings[passes]
-    return out, int(np.count_nonzero(out != total))
+    return out, out != total
+
+
+def _add_floats(parameters, embeddings, rows, row_fraction_bits, scale):
+    """Words, and which finite sums became infinite."""
+    code, exponent = decoded_scale(scale) if parameters.scaled else (1, SCALE_FRACTION_BITS)
+    return add_to_floats(
+        parameters.floating,
+        embeddings,
+        rows,
+        scale=(code, exponent - SCALE_FRACTION_BITS),
+        row_fraction_bits=row_fraction_bits,
+    )

@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 
 from .errors import InputError, check_types
+from .floats import FIXED, FORMATS, FloatFormat, check_format
 
 __all__ = ["AdderParameters"]
 
@@ -15,8 +16,9 @@ ROWS = 4  # of the ring between a generator of rows and the adder
 class AdderParameters:
     """What is fixed when an adder is built; geometries are loaded into it.
 
-    A beat is ``2·lanes`` elements of ``data_bits``; an element's last bit is 2^-``fraction_bits``
-    (default: data_bits − 4). Rows are up to ``max_width`` elements, positions signed and of
+    A beat is ``2·lanes`` elements of ``data_bits``. ``format`` is what they hold: "fixed", and an
+    element's last bit is 2^-``fraction_bits`` (default: data_bits − 4), or with 16 bits "bf16" or
+    "fp16". Rows are up to ``max_width`` elements, positions signed and of
     ``position_bits``. ``scaled`` gives every element a multiplier for the embedding's scale.
     ``compact`` takes the small phase generators, which need five clocks a beat.
 
@@ -25,6 +27,7 @@ class AdderParameters:
 
     lanes: int = 4
     data_bits: int = 16
+    format: str = FIXED
     fraction_bits: int = 99
     max_width: int = 1024
     position_bits: int = 26
@@ -40,13 +43,21 @@ class AdderParameters:
         require("lanes", self.lanes in LANES, f"must be one of {LANES}")
         if not 8 <= self.data_bits <= 18:
             raise InputError("bits", self.data_bits, "must be from 8 to 18")
+        check_format(self.format, self.data_bits)
         if self.fraction_bits == 99:
-            object.__setattr__(self, "fraction_bits", self.data_bits - 4)
+            object.__setattr__(self, "fraction_bits", 0 if self.floating else self.data_bits - 4)
         require("fraction_bits", -14 <= self.fraction_bits <= 16, "must be from -14 to 16")
+        holds = self.floating is None or self.fraction_bits == 0
+        require("fraction_bits", holds, f"is not to be given where the format is {self.format}")
         holds = self.max_width % (2 * self.beat_elements) == 0 and 0 < self.max_width <= 65536
         rule = f"must be a multiple of {2 * self.beat_elements}, at most 65536"
         require("max_width", holds, rule)
         require("position_bits", 8 <= self.position_bits <= 26, "must be from 8 to 26")
+
+    @property
+    def floating(self) -> FloatFormat | None:
+        """The floating-point format of the elements; None where they are fixed-point."""
+        return FORMATS.get(self.format)
 
     @property
     def beat_elements(self) -> int:

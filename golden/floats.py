@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["BF16", "FORMATS", "FP16", "FloatFormat"]
+from .errors import InputError
+
+__all__ = ["BF16", "FIXED", "FORMATS", "FP16", "FloatFormat", "check_format"]
 
 LARGEST_SHIFT = 60  # of a magnitude below 2^53: leaves nothing but what is less than a half
 
@@ -122,3 +124,12 @@ def _nearest_even(magnitude: np.ndarray, dropped: np.ndarray) -> np.ndarray:
 BF16 = FloatFormat("bf16", exponent_bits=8, fraction_bits=7)
 FP16 = FloatFormat("fp16", exponent_bits=5, fraction_bits=10)
 FORMATS = {FP16.name: FP16, BF16.name: BF16}
+FIXED = "fixed"
+
+
+def check_format(name: str, bits: int):
+    """Raise InputError unless elements of ``bits`` can hold what the format ``name`` says."""
+    if name not in (FIXED, *FORMATS):
+        raise InputError("format", name, f"must be {FIXED}, {', '.join(FORMATS)}")
+    if name != FIXED and bits != FORMATS[name].bits:
+        raise InputError("bits", bits, f"must be 16 where the format is {name}")

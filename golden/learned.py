@@ -27,11 +27,11 @@ def add_learned(
 ) -> tuple[np.ndarray, int]:
     """Embeddings [tokens, width] + table [rows, width] at their rows, and how many saturated.
 
-    Words of both are in the same units. A token whose position has no row passes unchanged, and so
-    does one whose row could not be read: ``broken``, bool [tokens].
+    Words of both are in the same units, or of the same format. A token whose position has no row
+    passes unchanged, and so does one whose row could not be read: ``broken``, bool [tokens].
     """
     passes = out_of_table(geometry, positions)
     rows = np.where(passes, 0, np.asarray(positions, dtype=np.int64) + geometry.offset)
     if broken is not None:
         passes = passes | broken
-    return add_rows(parameters, embeddings, table[rows], parameters.fraction_bits, passes=passes)
+    return add_rows(parameters, embeddings, table[rows], passes=passes)

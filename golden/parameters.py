@@ -4,13 +4,12 @@
 from dataclasses import dataclass
 
 from .errors import InputError, check_types
-from .floats import FORMATS, FloatFormat
+from .floats import FIXED, FORMATS, FloatFormat, check_format
 from .table import PhaseTable
 
 __all__ = ["RopeParameters", "serving_lanes"]
 
 LANES = (1, 2, 4, 8, 16, 32, 64)
-FIXED = "fixed"
 FLOAT_OPERAND_BITS = 18
 
 
@@ -74,13 +73,7 @@ class RopeParameters:
         require("max_head_dim", holds, f"must be a multiple of {self.beat_elements}, at most 4096")
 
     def _check_format(self, require):
-        require(
-            "format", self.format in (FIXED, *FORMATS), f"must be {FIXED}, {', '.join(FORMATS)}"
-        )
-        if self.floating and self.data_bits != self.floating.bits:
-            raise InputError(
-                "bits", self.data_bits, f"must be 16 where the format is {self.format}"
-            )
+        check_format(self.format, self.data_bits)
         if self.output_bits == 0:
             object.__setattr__(self, "output_bits", self.data_bits)
         low = self.data_bits if self.floating else 8

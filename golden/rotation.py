@@ -10,7 +10,7 @@ from .sincos import Row, phase, row
 from .table import Pairing, PhaseTable
 from .temperature import pass_through_row, pass_through_tables, tempered
 
-__all__ = ["pair_slices", "rope", "rotate", "temper"]
+__all__ = ["pair_slices", "passed", "rope", "rotate", "temper"]
 
 BLOCK_PAIRS = 1 << 14  # scratch of one block stays in a core's cache
 
@@ -43,12 +43,12 @@ def rotate(
     saturated, end = 0, table.rotary_offset + table.rotary_dim
     for part in (slice(table.rotary_offset), slice(end, None)):
         if out is not heads or parameters.narrowed_bits:
-            out[..., part], count = _passed(parameters, heads[..., part])
+            out[..., part], count = passed(parameters, heads[..., part])
             saturated += count
     return out, saturated + _turn(parameters, table, coefficients, heads, out)
 
 
-def _passed(parameters: RopeParameters, elements: np.ndarray) -> tuple[np.ndarray, int]:
+def passed(parameters: RopeParameters, elements: np.ndarray) -> tuple[np.ndarray, int]:
     """Elements that do not turn, as wide as the output, and how many saturated."""
     if not parameters.narrowed_bits:
         return elements, 0
@@ -131,7 +131,7 @@ def rope(
         turned = table.pattern.rotates & ~scaled & (table.pairs > 0)
         if parameters.narrowed_bits:
             still = np.ix_(at, ~(turned | scaled))
-            out[still], count = _passed(parameters, tokens[still])
+            out[still], count = passed(parameters, tokens[still])
             saturated += count
         if turned.any():
             coefficients = row(parameters, table, phase(table, positions[at], conjugate))

@@ -3,10 +3,20 @@
 
 from amaranth import *
 from amaranth.lib import data
+from amaranth.lib.wiring import In, Out
 
+from ropeway.golden.adder import EXPONENT_BITS, SCALE_FRACTION_BITS
 from ropeway.golden.adder_parameters import AdderParameters
 
-__all__ = ["embedding_layout", "place_layout", "request_layout", "row_layout", "sum_layout"]
+__all__ = [
+    "embedding_layout",
+    "lane_ports",
+    "place_layout",
+    "request_layout",
+    "row_layout",
+    "scale_layout",
+    "sum_layout",
+]
 
 ROW_NUMBER_BITS = 18  # rows of a learned table; one factor of a multiplier
 
@@ -45,3 +55,21 @@ def request_layout(p: AdderParameters) -> data.StructLayout:
     return data.StructLayout(
         {"row": ROW_NUMBER_BITS, "good": 1, "position": signed(p.position_bits)}
     )
+
+
+def scale_layout() -> data.StructLayout:
+    """What embeddings are multiplied by: code · 2^(exponent − 17)."""
+    return data.StructLayout({"code": SCALE_FRACTION_BITS + 1, "exponent": EXPONENT_BITS})
+
+
+def lane_ports(p: AdderParameters, row_bits: int) -> dict:
+    """The ports of a lane that adds a row's word to an element."""
+    element = signed(p.data_bits)
+    ports = {
+        "element": In(element),
+        "word": In(signed(row_bits)),
+        "passes": In(1),
+        "o": Out(element),
+        "saturated": Out(1),
+    }
+    return ports | ({"scale": In(scale_layout())} if p.scaled else {})

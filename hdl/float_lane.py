@@ -30,7 +30,8 @@ class FloatLane(wiring.Component):
         The pair's words; ``exchanged`` where ``first`` is y.
     coefficients : In
     passes : In
-        The words pass bit for bit: the coefficients are cos 1 and sin 0.
+        The words pass bit for bit: the coefficients are cos 1 and sin 0, quadrant 0. They take the
+        same way, as numbers whatever their exponents.
     apart : In
         The coefficients' sine is 0, and neither element is aligned to the other.
     x, y : Out, signed(16)
@@ -41,12 +42,14 @@ class FloatLane(wiring.Component):
     interval = 1
 
     def __init__(self, p: RopeParameters):
+        assert p.floating is not None
         self._p, self._operands = p, FloatOperands(p)
         self._multipliers = [
             Multiplier(unsigned(p.coefficient_bits), signed(p.operand_bits), relay=True)
             for _ in range(4)
         ]
-        self._rounders = [FloatRounder(p) for _ in range(2)]
+        bits = p.operand_bits + p.coefficient_bits
+        self._rounders = [FloatRounder(p.floating, bits) for _ in range(2)]
         word = signed(p.data_bits)
         super().__init__(
             {
@@ -101,8 +104,7 @@ class FloatLane(wiring.Component):
         m.d.comb += [
             operands.u.eq(u),
             operands.v.eq(v),
-            operands.passes.eq(delayed(m, self.passes, 2, name="passes")),
-            operands.apart.eq(delayed(m, self.apart, 2, name="apart")),
+            operands.apart.eq(delayed(m, self.passes | self.apart, 2, name="apart")),
         ]
         return delayed(m, self.coefficients, 2 + operands.latency, name="held")
 
@@ -132,11 +134,13 @@ class FloatLane(wiring.Component):
             y.eq(add_or_subtract(products["cos_v"], products["sin_u"], odd, bits)),
         ]
 
-        # Sign and magnitude; the rounder knows a zero, which has no sign.
+        # Sign and magnitude. Were the top bit a leading one, the exponent would be 2 + scale above
+        # the pair's.
         quadrant = delayed(m, quadrant, 1, name="quadrant_of_sum")
         after = self._multipliers[0].latency + 2  # operands
-        scale = delayed(m, self.coefficients.scale, self.latency - self._rounders[0].latency)
-        passes = delayed(m, self._operands.o_passes, after, name="passing")
+        before = self.latency - self._rounders[0].latency
+        scale = delayed(m, self.coefficients.scale, before, name="scale")
+        passes = delayed(m, self.passes, before, name="passes")
         for name, total, negative, rounder, special in (
             ("x", x, quadrant[0] ^ quadrant[1], self._rounders[0], specials[0]),
             ("y", y, quadrant[1], self._rounders[1], specials[1]),
@@ -149,11 +153,11 @@ class FloatLane(wiring.Component):
                 sign.eq(total[-1] ^ negative),
             ]
             exponent = getattr(self._operands, f"exponent_{name}")
+            exponent = delayed(m, exponent, after, name=f"{name}_exponent")
             m.d.comb += [
                 rounder.magnitude.eq(magnitude),
                 rounder.negative.eq(sign),
-                rounder.exponent.eq(delayed(m, exponent, after, name=f"{name}_exponent")),
-                rounder.scale.eq(scale),
+                rounder.reach.eq(exponent + 1 + scale),
                 rounder.passes.eq(passes),
                 rounder.special.eq(special),
                 getattr(self, name).eq(rounder.word.as_signed()),
@@ -161,10 +165,13 @@ class FloatLane(wiring.Component):
         m.d.comb += self.saturated.eq(self._rounders[0].overflow | self._rounders[1].overflow)
 
     def _special(self, m, operands, held) -> list[Value]:
-        """What IEEE 754 makes of elements that are not finite; beside the magnitudes."""
+        """What IEEE 754 makes of elements that are not finite; beside the magnitudes.
+
+        A zero that passes keeps its sign, every other one is positive.
+        """
         u, v = operands.special_u, operands.special_v
         no_cos, no_sin, odd = ~held.cos.any(), ~held.sin.any(), held.quadrant[0]
-        apart = operands.o_apart
+        apart, passes = operands.o_apart, delayed(m, self.passes, 3 + operands.latency)
         signs = {"x": held.quadrant[0] ^ held.quadrant[1], "y": held.quadrant[1]}
         specials = []
         for name, own, other, flip in (("x", u, v, ~odd), ("y", v, u, odd)):
@@ -187,9 +194,11 @@ class FloatLane(wiring.Component):
             ]
             special = Signal(special_layout(), reset_less=True, name=f"{name}_special")
             m.d.sync += [
-                special.nan.eq(nan | (both & (own_sign ^ other_sign))),
-                special.infinite.eq(any_infinite),
-                special.negative.eq(Mux(own_infinite, own_sign, other_sign)),
+                special.nan.eq(~passes & (nan | (both & (own_sign ^ other_sign)))),
+                special.infinite.eq(~passes & any_infinite),
+                special.negative.eq(
+                    Mux(own_infinite | passes, own_sign, other_sign & any_infinite)
+                ),
             ]
             wait = self._multipliers[0].latency  # + sum + magnitude − the two clocks above
             specials.append(delayed(m, special, wait, name=f"{name}_special"))

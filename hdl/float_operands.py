@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
+from .float_layouts import classified, parted
 from .layouts import special_layout
 from .streams import delayed
 
@@ -24,16 +25,15 @@ class FloatOperands(wiring.Component):
     Ports
     -----
     u, v : In, signed(16)
-    passes : In
-        Operands are the words themselves, as unsigned numbers.
     apart : In
         Nothing is aligned: each exponent is an element's own.
     operand_u, operand_v : Out, signed(18)
     exponent_x, exponent_y : Out
         Biased, at least 1; of the sums where u and v are multiplied by the cosine.
     special_u, special_v : Out
-    o_passes, o_apart : Out
-        The inputs, beside the operands.
+        An infinity's operand is as if its exponent were a number's, and so is a NaN's.
+    o_apart : Out
+        The input, beside the operands.
     """
 
     latency = 6
@@ -48,7 +48,6 @@ class FloatOperands(wiring.Component):
             {
                 "u": In(word),
                 "v": In(word),
-                "passes": In(1),
                 "apart": In(1),
                 "operand_u": Out(operand),
                 "operand_v": Out(operand),
@@ -56,17 +55,13 @@ class FloatOperands(wiring.Component):
                 "exponent_y": Out(exponent),
                 "special_u": Out(special_layout()),
                 "special_v": Out(special_layout()),
-                "o_passes": Out(1),
                 "o_apart": Out(1),
             }
         )
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        m.d.comb += [
-            self.o_passes.eq(delayed(m, self.passes, self.latency, name="passes")),
-            self.o_apart.eq(delayed(m, self.apart, self.latency, name="apart")),
-        ]
+        m.d.comb += self.o_apart.eq(delayed(m, self.apart, self.latency, name="apart"))
         # Exponents.
         exponents = [
             self._classify(m, name, word, special)
@@ -75,8 +70,7 @@ class FloatOperands(wiring.Component):
                 ("v", self.v, self.special_v),
             )
         ]
-        aligned = delayed(m, ~(self.passes | self.apart), 2, name="aligned")
-        passes = delayed(m, self.passes, 2, name="placed")
+        aligned = delayed(m, ~self.apart, 2, name="aligned")
 
         # Their differences.
         width = self._format.exponent_bits + 1
@@ -103,39 +97,30 @@ class FloatOperands(wiring.Component):
             reach = (difference[:AMOUNT_BITS] | far.replicate(AMOUNT_BITS))[:AMOUNT_BITS]
             below = aligned & ~difference[-1]
             m.d.sync += amount.eq(reach & below.replicate(AMOUNT_BITS))
-            self._shift(m, name, delayed(m, word, 2, name=f"{name}_word"), passes, amount, out)
+            self._shift(m, name, delayed(m, word, 2, name=f"{name}_word"), amount, out)
         return m
 
     def _classify(self, m, name: str, word: Value, special) -> Value:
         """An element's exponent, a clock later, and whether it is finite, beside its operand."""
-        fraction = word[: self._format.fraction_bits]
-        field = word[self._format.fraction_bits : -1]
         exponent = Signal(self._format.exponent_bits, reset_less=True, name=f"{name}_exponent")
-        m.d.sync += exponent.eq(field | ~field.any())
-
         found = Signal(special_layout(), reset_less=True, name=f"{name}_special")
-        top = field.all()
         m.d.sync += [
-            found.nan.eq(top & fraction.any()),
-            found.infinite.eq(top & ~fraction.any()),
-            found.negative.eq(word[-1]),
+            exponent.eq(parted(self._format, word)[1]),
+            found.eq(classified(self._format, word)),
         ]
         waited = delayed(m, found, self.latency - 1, name=f"{name}_special")
         m.d.comb += special.eq(waited)
         return exponent
 
-    def _shift(self, m, name: str, word: Value, passes: Value, amount: Value, out: Value):
+    def _shift(self, m, name: str, word: Value, amount: Value, out: Value):
         """Four clocks: placed with a bit below to round by, shifted twice, rounded with a sign."""
         width = self._p.operand_bits  # one sign bit less, one bit to round by more
-        fraction, field = self._format.fraction_bits, word[self._format.fraction_bits : -1]
-        significand = Cat(word[:fraction], field.any())
+        sign, _, significand = parted(self._format, word)
         placed = Signal(width, reset_less=True, name=f"{name}_placed")
         negative = Signal(reset_less=True, name=f"{name}_negative")
         m.d.sync += [
-            placed.eq(
-                Mux(passes, word.as_unsigned() << 1, significand << width - len(significand))
-            ),
-            negative.eq(word[-1] & ~passes),
+            placed.eq(significand << width - len(significand)),
+            negative.eq(sign),
         ]
 
         # By bits, then by fours.

@@ -5,128 +5,104 @@ from amaranth import *
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.golden.parameters import RopeParameters
+from ropeway.golden.floats import FloatFormat
 
 from .layouts import special_layout
+from .leading_zeros import GROUP, LeadingZeros
+from .shifts import shift_clocks, shifted_up
 from .streams import delayed
 
 __all__ = ["FloatRounder"]
-
-BITS = 36  # of a magnitude, filled up with zeros below
-GROUP = 4
-GROUPS = BITS // GROUP
-SHIFT_BITS = 6
-PASSING_SHIFT = 3  # a word times 1 has its top bit so far below
 
 
 class FloatRounder(wiring.Component):
     """Normalises a magnitude and rounds it once to nearest even, subnormals too.
 
-    Latency 11 clocks, a result every clock: leading zeros in three, the shift limited at the
-    smallest exponent in two, done in three, rounded in two, packed. Source: golden/floats.py.
+    Latency: see ``latency``, a result every clock: leading zeros in three, the shift limited at the
+    smallest exponent in two, done two bits of it a clock, rounded in two, packed. Source:
+    golden/floats.py.
+
+    Parameters
+    ----------
+    floats : the format
+    bits : of the magnitude; its lowest may stand for a rest
 
     Ports
     -----
     magnitude, negative : In
-        A sum of products of operands and coefficients.
-    exponent, scale : In
-        The aligned pair's exponent, biased; the coefficients' scale bit.
+    reach : In
+        By how much the exponent of the magnitude's top bit is above the smallest one.
     passes : In
-        The magnitude is a word times a cosine of 1, which passes bit for bit.
+        The sum is a word as if its exponent were a number's, which is what comes out.
     special : In
-        What comes out instead, where that is no finite number.
+        What comes out instead, where that is no finite number; its sign is also that of a zero.
     word : Out
     overflow : Out
         A finite sum became infinite.
     """
 
-    latency = 11
     interval = 1
 
-    def __init__(self, p: RopeParameters):
-        assert p.floating is not None
-        self._p, self._format = p, p.floating
+    def __init__(self, floats: FloatFormat, bits: int):
+        self._format, self._bits = floats, -(-bits // GROUP) * GROUP
+        self._zeros = LeadingZeros(self._bits)
         super().__init__(
             {
-                "magnitude": In(p.operand_bits + p.coefficient_bits),
+                "magnitude": In(bits),
                 "negative": In(1),
-                "exponent": In(self._format.exponent_bits),
-                "scale": In(1),
+                "reach": In(floats.exponent_bits + 1),
                 "passes": In(1),
                 "special": In(special_layout()),
-                "word": Out(p.data_bits),
+                "word": Out(floats.bits),
                 "overflow": Out(1),
             }
         )
 
+    @property
+    def _steps(self) -> int:
+        """Clocks that the shift takes."""
+        return shift_clocks(len(self._zeros.zeros))
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a magnitude to its word."""
+        return self._zeros.latency + 2 + self._steps + 3
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        magnitude = Cat(C(0, BITS - len(self.magnitude)), self.magnitude)
-        zeros, none = self._leading_zeros(m, magnitude)
+        m.submodules.zeros = leading = self._zeros
+        magnitude = Cat(C(0, self._bits - len(self.magnitude)), self.magnitude)
+        m.d.comb += leading.value.eq(magnitude)
+        zeros, none = leading.zeros, leading.none
 
-        # Were the top bit a leading one, the exponent would be 2 + scale above the pair's. A shift
-        # by one less than that reaches the smallest exponent and must be the last.
-        limit = Signal(self._format.exponent_bits + 1, reset_less=True)
-        m.d.sync += limit.eq(Mux(self.passes, PASSING_SHIFT, self.exponent + 1 + self.scale))
-        most, far = Signal(SHIFT_BITS, reset_less=True), limit[SHIFT_BITS:].any()
-        m.d.sync += most.eq(limit[:SHIFT_BITS] | far.replicate(SHIFT_BITS))
+        # A shift by the reach gives the smallest exponent and must be the last.
+        limit = delayed(m, self.reach, 1, name="limit")
+        most, far = Signal.like(zeros, reset_less=True), limit[len(zeros) :].any()
+        m.d.sync += most.eq(limit[: len(zeros)] | far.replicate(len(zeros)))
         most = delayed(m, most, 1, name="most")
         fewer = Signal(reset_less=True)
         m.d.sync += fewer.eq(zeros < most)
         most = delayed(m, most, 1, name="most")
-        shift = Signal(SHIFT_BITS, reset_less=True)
+        shift = Signal.like(zeros, reset_less=True)
         m.d.sync += shift.eq(Mux(fewer, delayed(m, zeros, 1, name="zeros"), most))
 
-        # Shifted by sixteens, fours and ones.
+        # The shift, and what is left of the exponent.
         base = Signal.like(limit, reset_less=True)
         m.d.sync += base.eq(delayed(m, limit, 4, name="limit") - shift)
-        value = delayed(m, magnitude, 5, name="magnitude")
-        for low, high in ((4, 6), (2, 4), (0, 2)):
-            shifted = Signal(BITS, reset_less=True, name=f"shifted_{low}")
-            m.d.sync += shifted.eq(value << (shift[low:high] << low))
-            value, shift = shifted, delayed(m, shift, 1, name="shift")
-
-        self._round(m, value, delayed(m, base, 2, name="base"), delayed(m, none, 6, name="none"))
+        value = shifted_up(m, delayed(m, magnitude, 5, name="magnitude"), shift)
+        base = delayed(m, base, self._steps - 1, name="base")
+        self._round(m, value, base, delayed(m, none, 3 + self._steps, name="none"))
         return m
-
-    def _leading_zeros(self, m, magnitude) -> tuple[Value, Value]:
-        """Three clocks: how many, and a clock before whether all bits are zeros."""
-        found = Signal(GROUPS, reset_less=True)
-        places = []
-        for number in range(GROUPS):  # from the top
-            start = BITS - GROUP * (number + 1)
-            group = magnitude[start : start + GROUP]
-            place = Signal(2, reset_less=True, name=f"place_{number}")
-            m.d.sync += [
-                found[number].eq(group.any()),
-                place.eq(Mux(group[3], 0, Mux(group[2], 1, Mux(group[1], 2, 3)))),
-            ]
-            places.append(place)
-
-        first, none = Signal(range(GROUPS), reset_less=True), Signal(reset_less=True)
-        with m.If(found[0]):
-            m.d.sync += first.eq(0)
-        for number in range(1, GROUPS - 1):
-            with m.Elif(found[number]):
-                m.d.sync += first.eq(number)
-        with m.Else():
-            m.d.sync += first.eq(GROUPS - 1)
-        m.d.sync += none.eq(~found.any())
-
-        waiting = Array(delayed(m, place, 1, name="place") for place in places)
-        zeros = Signal(SHIFT_BITS, reset_less=True)
-        m.d.sync += zeros.eq(Cat(waiting[first], first))
-        return zeros, none
 
     def _round(self, m, value, base, none):
         """Three clocks: what was cut off, one carry chain, and what is no finite number."""
         kept = self._format.fraction_bits + 1
-        rest = value[: BITS - kept]  # its top bit is worth a half
+        rest = value[: self._bits - kept]  # its top bit is worth a half
         middle = len(rest) // 2
         sticky = Signal(2, reset_less=True)
         m.d.sync += sticky.eq(Cat(rest[:middle].any(), rest[middle:-1].any()))
-        high = delayed(m, value[BITS - self._p.data_bits :], 1, name="high")
-        half, significand = high[-kept - 1], high[-kept:]
+        high = delayed(m, value[self._bits - kept - 1 :], 1, name="high")
+        half, significand = high[0], high[1:]
 
         # The leading one, where there is one, adds to the exponent: so does a carry.
         fraction = self._format.fraction_bits
@@ -135,28 +111,24 @@ class FloatRounder(wiring.Component):
         up = half & (significand[0] | sticky.any())
         m.d.sync += packed.eq((base << fraction) + significand + up)
 
-        passed = delayed(m, high, 1, name="passed")
         none = delayed(m, none, 2, name="none")
         negative = delayed(m, self.negative, self.latency - 1, name="negative")
         passes = delayed(m, self.passes, self.latency - 1, name="passes")
         special = delayed(m, self.special, self.latency - 1, name="special")
-        beyond = packed[fraction:] >= (1 << self._format.exponent_bits) - 1
-        word = Signal(self._p.data_bits, reset_less=True)
-        overflow = Signal(reset_less=True)
-        with m.If(passes):
-            m.d.sync += word.eq(passed)
-        with m.Elif(special.nan):
+        field = packed[fraction:]
+        top, above = field[: self._format.exponent_bits], field[self._format.exponent_bits :]
+        beyond = ~passes & (top.all() | above.any())
+        unsigned = len(self.word) - 1
+        word, overflow = Signal.like(self.word, reset_less=True), Signal(reset_less=True)
+        with m.If(special.nan):
             m.d.sync += word.eq(self._format.nan)
         with m.Elif(special.infinite):
-            m.d.sync += word.eq(
-                Cat(C(self._format.infinity, self._p.data_bits - 1), special.negative)
-            )
+            m.d.sync += word.eq(Cat(C(self._format.infinity, unsigned), special.negative))
         with m.Elif(none):
-            m.d.sync += word.eq(0)
+            m.d.sync += word.eq(Cat(C(0, unsigned), special.negative))
         with m.Elif(beyond):
-            m.d.sync += word.eq(Cat(C(self._format.infinity, self._p.data_bits - 1), negative))
+            m.d.sync += word.eq(Cat(C(self._format.infinity, unsigned), negative))
         with m.Else():
-            m.d.sync += word.eq(Cat(packed[: self._p.data_bits - 1], negative))
-        usual = ~(passes | special.nan | special.infinite | none)
-        m.d.sync += overflow.eq(beyond & usual)
+            m.d.sync += word.eq(Cat(packed[:unsigned], negative))
+        m.d.sync += overflow.eq(beyond & ~(special.nan | special.infinite | none))
         m.d.comb += [self.word.eq(word), self.overflow.eq(overflow)]

@@ -84,7 +84,7 @@ class LearnedAdder(wiring.Component):
 
     def __init__(self, p: AdderParameters, source: LearnedRam | LearnedMemory):
         self.parameters, self._source = p, source
-        self._adder = Adder(p, p.data_bits, p.fraction_bits)
+        self._adder = Adder(p)
         ports: dict = {
             "i": In(stream.Signature(embedding_layout(p))),
             "i_position": In(stream.Signature(place_layout(p))),

@@ -115,16 +115,18 @@ class LearnedRam(wiring.Component):
         return m
 
     def _writes(self, m, table):
-        """A table's beats to its addresses, as far as they fit."""
-        write, full, beat = Signal(range(self.depth)), Signal(), self.i_table
-        with m.If(beat.valid):
+        """A table's beats to its addresses, as far as they fit; a clock after they came."""
+        write, full, valid = Signal(range(self.depth)), Signal(), Signal()
+        beat = Signal.like(self.i_table.payload, reset_less=True)
+        m.d.sync += [valid.eq(self.i_table.valid), beat.eq(self.i_table.payload)]
+        with m.If(valid):
             m.d.sync += [
-                write.eq(Mux(beat.payload.last, 0, write + 1)),
-                full.eq(~beat.payload.last & (full | (write == self.depth - 1))),
+                write.eq(Mux(beat.last, 0, write + 1)),
+                full.eq(~beat.last & (full | (write == self.depth - 1))),
             ]
-        m.d.sync += self.dropped.eq(beat.valid & full)
+        m.d.sync += self.dropped.eq(valid & full)
         m.d.comb += [
-            table.write_enable.eq(beat.valid & ~full),
+            table.write_enable.eq(valid & ~full),
             table.write_address.eq(write),
-            table.write_data.eq(beat.payload.data),
+            table.write_data.eq(beat.data),
         ]

@@ -35,7 +35,7 @@ class LearnedTable(wiring.Component):
     last_row : Out
         The number of the table's last row.
     fits : In
-        The source has room for the table; 6 clocks after ``final`` and ``last_row`` at the latest.
+        The source has room for the table; 5 clocks after ``final`` and ``last_row`` at the latest.
     barred : In
         No position may be accepted.
     finished : In
@@ -89,6 +89,7 @@ class LearnedTable(wiring.Component):
             divides.eq((width[:beat] == 0) & (width != 0)),
             near.eq(~offset[p.position_bits - 1 :].any()),
             self.last_row.eq(rows - 1),
+            self.final.eq((width >> beat) - 1),
         ]
         m.d.comb += [
             reader.expected.eq(IMAGE_WORDS),
@@ -97,7 +98,6 @@ class LearnedTable(wiring.Component):
             gate.closed.eq(reader.closed | self.barred),
             gate.finished.eq(self.finished),
             self.idle.eq(gate.idle),
-            self.final.eq((width >> beat) - 1),
             self.loaded.eq(reader.loaded),
             self.malformed.eq(reader.malformed),
             self.fingerprint.eq(reader.fingerprint),

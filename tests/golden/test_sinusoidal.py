@@ -12,6 +12,7 @@ from ropeway.golden.adder import SCALE_ONE, add_rows, scale_value, scale_word
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.additive import SinusoidalGeometry
 from ropeway.golden.errors import InputError
+from ropeway.golden.floats import FORMATS
 from ropeway.golden.schedules import TURN
 from ropeway.golden.sinusoidal import ROW_FRACTION_BITS, add_sinusoidal, sinusoidal_rows
 
@@ -58,6 +59,21 @@ def test_a_sum_at_16_bits_is_within_an_lsb_to_16_million(scale):
     assert saturated == 0
     assert error.max() < 0.5 + ROW_BOUND * one + (most * scale * 2**-18 if scale != 1.0 else 0)
     assert error.max() < (0.55 if scale == 1.0 else 0.67)
+
+
+@pytest.mark.parametrize("floats", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("scale", [1.0, sqrt(512), 255.999])
+def test_a_sum_of_floats_is_half_an_ulp_and_its_words_own_errors_from_exact(floats, scale):
+    p = AdderParameters(format=floats.name, scaled=scale != 1.0)
+    table, random = geometry(512, scale=scale), np.random.default_rng(0)
+    words = floats.from_float64(random.standard_normal((len(POSITIONS), 512)) / scale)
+    out, saturated = add_sinusoidal(p, table, words, POSITIONS)
+    product = floats.to_float64(words) * scale
+    exact = product + exact_rows(table, POSITIONS)
+    allowed = ROW_BOUND + (2**-18 * np.abs(product) if scale != 1.0 else 0)
+    ulp = np.exp2(np.frexp(np.abs(exact) + allowed)[1] - 1.0 - floats.fraction_bits)
+    assert saturated == 0
+    assert np.all(np.abs(floats.to_float64(out) - exact) <= ulp / 2 + allowed)
 
 
 def test_bits_of_other_widths_keep_their_bounds():

@@ -11,8 +11,8 @@ from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.errors import InputError
 from ropeway.hdl.adder_layouts import request_layout
 from ropeway.hdl.learned_memory import LearnedMemory
+from ropeway.sim.axi_memory import AxiMemory
 from tests.hdl.benches import StreamResult, simulate, stream_through
-from tests.sim.axi_memory import AxiMemory
 
 P = AdderParameters(lanes=1, data_bits=8, max_width=64)
 

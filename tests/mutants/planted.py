@@ -37,6 +37,7 @@ COEFFICIENTS = (
     "tests/hdl/test_amplitude.py::"
     "test_every_amplitude_gives_the_golden_coefficients_one_pair_a_clock[three multipliers]"
 )
+FLOAT_LANE = "tests/hdl/test_float_adder_lane.py::"
 FRAMED = (
     f"{TRAFFIC}test_packets_that_end_early_or_late_are_well_framed_and_marked_and_harm_no_other"
     "[0-half-split]"
@@ -133,7 +134,7 @@ CLASSIC = [
         "hdl/phase_generator.py",
         "return (position[:LIMB], position[LIMB:].as_signed()), [",
         "return (position[:LIMB], C(0, signed(len(position) - LIMB))), [",
-        f"{PHASE}[pipelined-26]",
+        f"{PHASE}[pipelined-26-plain]",
     ),
     Mutant(
         "amplitude applied twice, from a config",
@@ -235,7 +236,7 @@ NUMBERS = [
         "hdl/phase_generator.py",
         "HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1 - LIMB",
         "HALF = 0",
-        f"{PHASE}[compact-8]",
+        f"{PHASE}[compact-8-plain]",
     ),
 ]
 
@@ -292,8 +293,8 @@ FLOW = [
     Mutant(
         "positions accepted while their slot is loaded",
         "hdl/phase_table.py",
-        "self.loaded.eq(usable & ~closed)",
-        "self.loaded.eq(usable)",
+        "self.loaded.eq(self.holds & ~closed)",
+        "self.loaded.eq(self.holds)",
         f"{SLOTS}test_a_load_that_races_with_a_position_is_refused_or_waited_for",
     ),
     Mutant(
@@ -360,7 +361,8 @@ FLOW = [
         "hdl/queue.py",
         "self.room.eq(kept <= self._depth - MARGIN)",
         "self.room.eq(1)",
-        "tests/hdl/test_queue.py::test_items_come_out_in_their_order[16-1-False-0.0-0.5]",
+        "tests/hdl/test_queue.py::"
+        "test_items_come_out_in_their_order[distributed-16-1-False-False-0.0-0.5]",
     ),
 ]
 
@@ -435,8 +437,8 @@ ADDITIVE = [
     Mutant(
         "an accumulator's carry lost",
         "hdl/alibi_lanes.py",
-        "add_with_carry(high, step, carry, len(high))",
-        "add_with_carry(high, step, C(0), len(high))",
+        "carry = total[-1]",
+        "carry = C(0, 1)",
         f"{ALIBI}[8 lanes, 32 bits-steady]",
     ),
     Mutant(
@@ -516,6 +518,20 @@ ADDITIVE = [
         "scaled.tempered.eq(tempered & is_query)",
         "scaled.tempered.eq(0)",
         f"{TEMPERATURE}test_every_pattern_keeps_its_rows_apart[0]",
+    ),
+    Mutant(
+        "bits lost in aligning a float's smaller term",
+        "hdl/float_sum.py",
+        "amount)\n",
+        "amount)\n        sticky = C(0)\n",
+        f"{FLOAT_LANE}test_two_words_are_added_every_clock_as_golden_does[bf16]",
+    ),
+    Mutant(
+        "a passing infinity counts as an overflow",
+        "hdl/float_rounder.py",
+        "beyond = ~passes & (",
+        "beyond = (",
+        f"{FLOAT_LANE}test_two_words_are_added_every_clock_as_golden_does[bf16]",
     ),
 ]
 

@@ -31,11 +31,15 @@ class Step:
 
 @dataclass(frozen=True)
 class Script:
-    """Steps, the loads that they need, and the gate that holds a position until its load began."""
+    """Steps, the loads that they need, and the gate that holds a position until its load is in.
+
+    ``words`` are the words of loads for which that gate holds each position.
+    """
 
     steps: list[Step]
     loads: list[Load]
     gate: Gate
+    words: list[int]
 
 
 def token_of(p: RopeParameters, table: PhaseTable, random: np.random.Generator, **fields) -> Token:
@@ -71,7 +75,7 @@ def script_of(p: RopeParameters, tables: Sequence[PhaseTable], each: int, seed: 
             }
             steps.append(Step(table, token_of(p, table, random, **fields)))
             needed.append(words)
-    return Script(steps, loads, loaded([*needed, words]))
+    return Script(steps, loads, loaded([*needed, words]), needed)
 
 
 def framed(p: RopeParameters, step: Step) -> tuple[np.ndarray, bool]:

@@ -17,7 +17,7 @@ from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 from ropeway.sim.adder_bench import AdderBench, AdderResult, Embedding
 from ropeway.sim.bench import Traffic
 from ropeway.sim.unit_bench import Image
-from tests.geometries import POSITIONS, elements
+from tests.geometries import POSITIONS, data_words
 
 P = AdderParameters(max_width=128)
 LAYOUTS = ("interleaved", "sin-cos", "cos-sin")
@@ -38,7 +38,7 @@ def geometry(width: int, layout: str, offset: int = 0, scale: float = 1.0) -> Si
 def tokens_of(p, table, positions, seed=0, **fields) -> list[Embedding]:
     random = np.random.default_rng(seed)
     return [
-        Embedding(elements(random, (table.width,), p.data_bits), position, **fields)
+        Embedding(data_words(random, (table.width,), p), position, **fields)
         for position in positions
     ]
 
@@ -95,8 +95,15 @@ def check(
         AdderParameters(lanes=8, data_bits=18, max_width=256),
         AdderParameters(lanes=2, fraction_bits=16, max_width=64, scaled=True),
         AdderParameters(lanes=1, fraction_bits=-14, max_width=32, scaled=True),
+        AdderParameters(lanes=1, format="fp16", max_width=64),
+        AdderParameters(lanes=2, format="bf16", max_width=64, scaled=True),
+        AdderParameters(lanes=4, format="bf16", max_width=64, compact=True),
+        AdderParameters(lanes=4, format="fp16", max_width=64, scaled=True),
     ],
-    ids=lambda p: f"{p.lanes} lanes, {p.data_bits}.{p.fraction_bits}" + " scaled" * p.scaled,
+    ids=lambda p: " ".join(
+        [f"{p.lanes} lanes,", p.format if p.floating else f"{p.data_bits}.{p.fraction_bits}"]
+        + ["scaled"] * p.scaled
+    ),
 )
 def test_every_sum_is_golden_s(parameters, traffic):
     gates = Traffic() if traffic is None else Traffic.random(traffic)
@@ -126,6 +133,26 @@ def test_a_prefill_runs_at_a_beat_a_clock_and_equals_its_chunks_and_its_decode(l
             for ours, theirs in zip(part.tokens, whole.tokens[start:], strict=False):
                 assert np.array_equal(ours, theirs)
             start += size
+
+
+@pytest.mark.parametrize("scaled", [False, True])
+def test_a_prefill_of_floats_runs_at_a_beat_a_clock_with_the_latency_stated(scaled):
+    p = AdderParameters(format="bf16", max_width=128, scaled=scaled)
+    table = geometry(128, "sin-cos", scale=128**0.5 if scaled else 1.0)
+    run = check(p, [(table, tokens_of(p, table, range(8)))]).run
+    assert np.all(np.diff(run.result_clocks) == 1)
+    latency = run.result_clocks[0] - run.position_clocks[0]
+    assert latency == bench_of(p).unit.latency + 128 // p.beat_elements - 1
+
+
+def test_floats_that_end_early_or_late_are_well_framed_and_harm_no_other():
+    p = AdderParameters(format="fp16", lanes=2, max_width=64, scaled=True)
+    table = geometry(64, "interleaved", scale=8.0)
+    tokens = [
+        replace(token, last_at=(None, 0, 17, 14, 15, None)[number % 6])
+        for number, token in enumerate(tokens_of(p, table, range(12)))
+    ]
+    check(p, [(table, tokens)], Traffic.random(6))
 
 
 def test_a_compact_adder_takes_five_clocks_a_beat():

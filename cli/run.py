@@ -5,43 +5,36 @@ import argparse
 import json
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ropeway.golden import InputError, Model, RopeGeometry
-from ropeway.golden.adder import scale_word
-from ropeway.golden.additive import AlibiGeometry, LearnedGeometry, SinusoidalGeometry
+from ropeway.golden import InputError
 from ropeway.golden.arrays import read_arrays, write_arrays
-from ropeway.golden.batch import RopeBatch, rope_geometry, rope_slots
+from ropeway.golden.batch import RopeBatch
 from ropeway.golden.embedding_batch import EmbeddingBatch
+from ropeway.golden.floats import FIXED, FORMATS
 from ropeway.golden.score_batch import ScoreBatch
-from ropeway.sim.run import ENGINES, Outcome, run_batch
+from ropeway.sim.request import ENGINES, Request
+from ropeway.sim.run import Outcome, run_batch
 from ropeway.sim.run_additive import run_embeddings, run_scores
 
-from .options import add_geometry_arguments, integer, model_from, named_geometry
+from .batches import KNOWN, MASKS, described
+from .options import add_geometry_arguments, integer, model_from
 from .output import write_whole
 from .progress import ProgressBar
 
 __all__ = ["add_arguments", "run"]
 
-HEADS, KEYS = ("q", "k", "v"), ("k",)
-BESIDE = ("positions", "layers", "scale")
-ARRAYS = {
-    "rope": (*HEADS, *BESIDE),
-    "learned": ("x", "table", "positions", "scale"),
-    "sinusoidal": ("x", "positions", "scale"),
-    "alibi": ("scores", "positions", "key_positions", "scale"),
-}
-KNOWN = tuple(dict.fromkeys(name for names in ARRAYS.values() for name in names))
-MASKS = ("causal", "none")
 RUNNERS: dict[type, Callable[..., Outcome]] = {
     RopeBatch: run_batch,
     EmbeddingBatch: run_embeddings,
     ScoreBatch: run_scores,
 }
+
+UNITS = {"lsb": "LSB", "ulp": "ulp"}
 
 
 def add_arguments(parser: argparse.ArgumentParser):
@@ -54,6 +47,10 @@ def add_arguments(parser: argparse.ArgumentParser):
     parser.add_argument("--engine", default="golden", metavar="|".join(ENGINES))
     parser.add_argument("--lanes", metavar="N", help="pairs a clock; default 4, 2 or 1")
     parser.add_argument("--bits", metavar="W", help="a word's width; default 8 or 16")
+    parser.add_argument(
+        "--format", default=FIXED, metavar="|".join((FIXED, *FORMATS)), help="what a word holds"
+    )
+    parser.add_argument("--output-bits", metavar="N", help="a result's width, where narrower")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--k-only", action="store_true", help="shift cached keys by positions, amplitude left out"
@@ -66,18 +63,23 @@ def add_arguments(parser: argparse.ArgumentParser):
 
 def run(args: argparse.Namespace) -> int:
     """Write the resulting arrays and the report on them; 1 where something was found wrong."""
-    bits, lanes = integer("bits", args.bits), integer("lanes", args.lanes)
     check_output(args.output)
+    requested = {
+        "engine": args.engine,
+        "format": args.format,
+        "bits": integer("bits", args.bits),
+        "lanes": integer("lanes", args.lanes),
+        "output_bits": integer("output-bits", args.output_bits),
+    }
+    Request(**requested)  # refused before long work is done for it
     model = model_from(args)
     arrays = read_arrays(args.input, KNOWN)
     prints, batch = described(args, model, arrays)
     if isinstance(batch, RopeBatch) and not args.k_only:
         warn_beyond_context(batch)
-    runner = RUNNERS[type(batch)]
+    request = Request(**requested, lsb=scale_of(arrays))
     with ProgressBar() as progress:
-        outcome = runner(
-            batch, args.engine, bits=bits, lanes=lanes, lsb=scale_of(arrays), progress=progress
-        )
+        outcome = RUNNERS[type(batch)](batch, request, progress)
     one = next(iter(prints.values()))
     report = json.dumps(outcome.report | {"fingerprint": one if len(prints) == 1 else prints})
     content = outcome.arrays | {"report": np.array(report)}
@@ -88,120 +90,10 @@ def run(args: argparse.Namespace) -> int:
     return 1 if outcome.fault else 0
 
 
-def described(
-    args: argparse.Namespace, model: Model, arrays: dict[str, np.ndarray]
-) -> tuple[dict[str, str], RopeBatch | EmbeddingBatch | ScoreBatch]:
-    """What ``args`` and ``arrays`` describe, and the fingerprints of its geometries by name."""
-    if "layers" not in arrays:
-        name, geometry = named_geometry(model, args)
-        if not isinstance(geometry, RopeGeometry):
-            check_names(geometry.scheme, arrays)
-            check_options(args, geometry.scheme)
-            return {name: geometry.fingerprint}, additive_batch(args, geometry, arrays)
-    kinds = KEYS if args.k_only else HEADS
-    check_names("rope", arrays, (*kinds, *BESIDE))
-    check_options(args, "rope")
-    names, batch = batch_of(args, model, arrays, kinds)
-    return {n: g.fingerprint for n, g in zip(names, batch.geometries, strict=True)}, batch
-
-
-def additive_batch(
-    args: argparse.Namespace,
-    geometry: AlibiGeometry | LearnedGeometry | SinusoidalGeometry,
-    arrays: dict[str, np.ndarray],
-) -> EmbeddingBatch | ScoreBatch:
-    """The embeddings or scores that ``arrays`` hold."""
-    subject = "scores" if isinstance(geometry, AlibiGeometry) else "x"
-    if subject not in arrays:
-        raise InputError("array", subject, f"must be in {args.input}")
-    given = arrays[subject]
-    positions = arrays.get("positions", np.arange(len(np.atleast_1d(given))))
-    if isinstance(geometry, AlibiGeometry):
-        keys = np.arange(given.shape[-1] if given.ndim else 1)
-        return ScoreBatch(
-            scores=given,
-            queries=positions,
-            keys=arrays.get("key_positions", keys),
-            geometry=geometry,
-            causal=args.mask != "none",
-        )
-    if args.input_scale is not None:
-        geometry = replace(geometry, scale=input_scale(args.input_scale))
-    table = arrays.get("table")
-    return EmbeddingBatch(x=given, positions=positions, geometry=geometry, table=table)
-
-
-def check_names(scheme: str, arrays: dict[str, np.ndarray], known: tuple[str, ...] = ()):
-    """Raise InputError for an array that the scheme does not take."""
-    known = known or ARRAYS[scheme]
-    for name in arrays:
-        if name not in known:
-            raise InputError("array", name, f"must be one of {', '.join(known)}")
-
-
-def check_options(args: argparse.Namespace, scheme: str):
-    """Raise InputError for an option that means nothing to the scheme."""
-    for option, theirs in (
-        ("k_only", "rope"),
-        ("conjugate", "rope"),
-        ("no_amplitude", "rope"),
-        ("input_scale", "sinusoidal"),
-        ("mask", "alibi"),
-    ):
-        value = getattr(args, option)
-        if value not in (None, False) and scheme != theirs:
-            raise InputError(option.replace("_", "-"), value, f"is for {theirs}, not {scheme}")
-    if args.mask is not None and args.mask not in MASKS:
-        raise InputError("mask", args.mask, f"must be one of {', '.join(MASKS)}")
-
-
-def input_scale(text: str) -> float:
-    """The factor that ``--input-scale`` names; its range is that of the hardware's word."""
-    try:
-        scale = float(text)
-        scale_word(scale)
-    except (ValueError, OverflowError):
-        raise InputError("input-scale", text, "must be a number from 1 to 32767") from None
-    return scale
-
-
 def check_output(output: str):
     """Raise InputError for an output that could not be written, before long work is done for it."""
     if not Path(output).parent.is_dir():
         raise InputError("output", output, "its folder does not exist")
-
-
-def batch_of(
-    args: argparse.Namespace, model: Model, arrays: dict[str, np.ndarray], kinds: tuple[str, ...]
-) -> tuple[list[str], RopeBatch]:
-    """The tokens that ``args`` and ``arrays`` describe, and the names of their geometries."""
-    for kind in kinds:
-        if kind not in arrays and kind != "v":
-            raise InputError("array", kind, f"must be in {args.input}")
-    heads = {kind: arrays[kind] for kind in kinds if kind in arrays}
-    tokens = len(np.atleast_1d(next(iter(heads.values()))))
-    geometries, slots = chosen(args, model, arrays.get("layers"), tokens)
-    return list(geometries), RopeBatch(
-        heads=heads,
-        positions=arrays.get("positions", np.arange(tokens)),
-        geometries=tuple(geometries.values()),
-        slots=slots,
-        conjugate=args.conjugate,
-        pure=args.no_amplitude or args.k_only,
-        plain=args.no_amplitude,
-    )
-
-
-def chosen(
-    args: argparse.Namespace, model: Model, layers: np.ndarray | None, tokens: int
-) -> tuple[dict[str, RopeGeometry], np.ndarray | None]:
-    """The geometries by name and each token's index among them, None where there is but one."""
-    if layers is None:
-        name, geometry = named_geometry(model, args)
-        return {name: rope_geometry(geometry)}, None
-    if args.layer is not None or args.geometry is not None:
-        raise InputError("layers", layers.shape, "cannot stand beside --layer or --geometry")
-    return rope_slots(model, layers, tokens)
 
 
 def scale_of(arrays: dict[str, np.ndarray]) -> float | None:
@@ -223,15 +115,17 @@ def warn_beyond_context(batch: RopeBatch):
         print(f"ropeway: warning: {message}", file=sys.stderr)
 
 
-def summary(tokens: int, report: dict) -> str:
+def summary(tokens: int, report: dict[str, Any]) -> str:
     """The report in a line."""
     parts = [f"{tokens} tokens", f"engine {report['engine']}"]
     if report["bits"] is not None:
+        unit = "ulp" if "format" in report else "lsb"
+        width = report.get("format", f"{report['bits']} bits")
         parts += [
-            f"{report['lanes']} lanes of {report['bits']} bits",
+            f"{report['lanes']} lanes of {width}",
             f"{report['saturations']} saturated",
-            f"error at most {report['max_error_lsb']:.3f} LSB",
-            f"{report['rms_error_lsb']:.3f} r.m.s.",
+            f"error at most {report[f'max_error_{unit}']:.3f} {UNITS[unit]}",
+            f"{report[f'rms_error_{unit}']:.3f} r.m.s.",
         ]
     if report["clocks"] is not None:
         parts += [

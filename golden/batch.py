@@ -4,6 +4,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -161,10 +162,10 @@ class RopeBatch:
         length = int(np.broadcast_to(most, farthest.shape)[token])
         return token, int(farthest[token]), length
 
-    def parameters(self, bits: int, lanes: int | None = None) -> RopeParameters:
+    def parameters(self, bits: int, lanes: int | None = None, **fields: Any) -> RopeParameters:
         """An engine that serves this batch; of the largest of 4, 2 and 1 lanes unless said.
 
-        Raises InputError where none does.
+        ``fields`` are RopeParameters' own. Raises InputError where no engine serves.
         """
         if lanes is None:
             able = [set(serving_lanes(table)) for table in self.tables]
@@ -180,6 +181,7 @@ class RopeBatch:
             slots=slots,
             axes=self.axes,
             temperature=bool(self.temperature_words.any()),
+            **fields,
         )
         for table in self.tables:
             parameters.check_serves(table)

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import log2
+from typing import Any
 
 import numpy as np
 
@@ -90,19 +91,20 @@ class EmbeddingBatch:
         """A learned geometry's table; none of a sinusoidal one."""
         return np.empty((0, self.geometry.width)) if self.table is None else self.table
 
-    def parameters(self, bits: int, lanes: int | None, lsb: float) -> AdderParameters:
+    def parameters(
+        self, bits: int, lanes: int | None, lsb: float | None, **fields: Any
+    ) -> AdderParameters:
         """An adder that serves this batch; of the largest of 4, 2 and 1 lanes unless said.
 
-        A sinusoidal row needs to know what a word is worth: ``lsb``, a power of two there. Raises
-        InputError where there is none.
+        A sinusoidal row needs to know what a word is worth: ``lsb``, a power of two there, or None
+        for floating-point words. ``fields`` are AdderParameters' own. Raises InputError where there
+        is no such adder.
         """
-        g, fields = self.geometry, {}
-        halves = isinstance(g, SinusoidalGeometry) and g.layout != "interleaved"
+        g, halves = self.geometry, False
         if isinstance(g, SinusoidalGeometry):
-            exponent = -log2(lsb)
-            if exponent != round(exponent) or not -14 <= exponent <= 16:
-                raise InputError("scale", lsb, "must be a power of two from 2^-16 to 2^14")
-            fields = {"fraction_bits": int(exponent), "scaled": g.scale != 1}
+            halves, fields = g.layout != "interleaved", fields | {"scaled": g.scale != 1}
+            if lsb is not None:
+                fields["fraction_bits"] = _fraction_bits(lsb)
         able = [n for n in PREFERRED_LANES if g.width % (2 * n * (1 + halves)) == 0]
         lanes = lanes if lanes is not None else next(iter(able), 1)
         unit = 4 * lanes if lanes > 0 else 1
@@ -116,7 +118,8 @@ class EmbeddingBatch:
             return x * g.scale + g.rows(self.positions) / lsb
         missing = self.out_of_table
         rows = self.rows[np.where(missing, 0, self.positions + g.offset)]
-        return np.where(missing[:, None], x, x + rows)
+        with np.errstate(invalid="ignore"):  # infinities that cancel, of floating-point data
+            return np.where(missing[:, None], x, x + rows)
 
     def blocks(self) -> Iterator[slice]:
         """The tokens in blocks whose scratch stays in tens of megabytes."""
@@ -134,3 +137,11 @@ class EmbeddingBatch:
                 out[at], count = add_learned(parameters, g, self.rows, x, positions)
             saturated += count
         return out, saturated
+
+
+def _fraction_bits(lsb: float) -> int:
+    """The fraction bits of words whose last bit is worth ``lsb``."""
+    exponent = -log2(lsb)
+    if exponent != round(exponent) or not -14 <= exponent <= 16:
+        raise InputError("scale", lsb, "must be a power of two from 2^-16 to 2^14")
+    return int(exponent)

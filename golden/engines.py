@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A batch through the two software engines, and the distance between them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from math import sqrt
 
@@ -9,12 +9,14 @@ import numpy as np
 
 from .batch import RopeBatch, Selection
 from .exact import cos_sin, rotate_exact
+from .floats import FloatFormat
 from .parameters import RopeParameters
-from .rotation import rope, rotate
+from .rotation import pair_slices, passed, rope, rotate
 from .sincos import phase, row
 from .table import HeadPattern, PhaseTable
+from .ulp import ulp_errors
 
-__all__ = ["Progress", "exact", "golden", "lsb_error", "silent"]
+__all__ = ["Progress", "exact", "golden", "lsb_error", "silent", "ulp_error"]
 
 Progress = Callable[[str, int, int], None]
 """Called with what is being done, how much of it is done, and how much there is."""
@@ -46,21 +48,19 @@ def golden(
         table = batch.tables[slot]
         if batch.pure:
             table = replace(table, amplitude=0, scale=0)
-        hot = "q" in out and batch.temperature_words[at].any()
-        if hot:
-            out["q"][at], count = _queries(parameters, batch, table, at)
-            saturated += count
-        if not table.bypass:
-            phases = phase(table, batch.positions[at], batch.conjugate)
-            coefficients = row(parameters, table, phases)
-            for kind in batch.rotated:
-                if hot and kind == "q":
-                    continue
-                heads = out[kind][at]  # a view where the block is a slice: turned in place
+        hot = bool(batch.temperature_words[at].any())
+        turned = () if table.bypass else batch.rotated
+        coefficients = row(parameters, table, phase(table, batch.positions[at], batch.conjugate))
+        for kind, whole in out.items():
+            heads = whole[at]  # a view where the block is a slice: turned in place
+            if hot and kind == "q":
+                heads, count = _queries(parameters, batch, table, at)
+            elif kind in turned:
                 _, count = rotate(parameters, table, coefficients, heads, out=heads)
-                saturated += count
-                if not isinstance(at, slice):
-                    out[kind][at] = heads
+            else:
+                heads, count = passed(parameters, heads)
+            whole[at] = heads
+            saturated += count
         done += _size(at)
         progress("golden model", done, batch.tokens)
     return out, saturated
@@ -83,26 +83,77 @@ def _queries(
 
 
 def lsb_error(
-    batch: RopeBatch, words: dict[str, np.ndarray], progress: Progress = silent
+    batch: RopeBatch,
+    words: dict[str, np.ndarray],
+    narrowed: int = 0,
+    progress: Progress = silent,
 ) -> tuple[float, float]:
     """How far result ``words`` are from exact mathematics: the most, and the r.m.s., in LSB.
 
-    ``batch`` has the words that went in. Over every element that turns, saturated ones too, and all
-    of queries that have a temperature.
+    ``batch`` has the words that went in; results, and their LSB, are ``narrowed`` bits shorter.
+    Over every element that turns, saturated ones too, and all of queries that have a temperature.
     """
-    most, squares, count, done = 0.0, 0.0, 0, 0
+
+    def errors() -> Iterator[np.ndarray]:
+        for slot, at in _watched_blocks(batch, progress):
+            for kind, turned in _exact_block(batch, slot, at).items():
+                part = _concerned(batch, slot, at, kind)
+                yield words[kind][at][..., part] - turned[..., part] / 2**narrowed
+
+    return _most_and_rms(errors())
+
+
+def ulp_error(
+    floats: FloatFormat,
+    batch: RopeBatch,
+    values: dict[str, np.ndarray],
+    progress: Progress = silent,
+) -> tuple[float, float]:
+    """The same of floating-point results, in ulp of the larger of a pair's two exact results.
+
+    ``batch`` has the values that went in, ``values`` those that came out; finite results count.
+    """
+
+    def errors() -> Iterator[np.ndarray]:
+        for slot, at in _watched_blocks(batch, progress):
+            for kind, turned in _exact_block(batch, slot, at).items():
+                part = _concerned(batch, slot, at, kind)
+                size = _pair_size(batch.tables[slot], turned)[..., part]
+                yield ulp_errors(floats, values[kind][at][..., part], turned[..., part], size)
+
+    return _most_and_rms(errors())
+
+
+def _watched_blocks(batch: RopeBatch, progress: Progress) -> Iterator[tuple[int, Selection]]:
+    done = 0
     for slot, at in batch.blocks():
-        geometry = batch.geometries[slot]
-        rotary = slice(geometry.rotary_offset, geometry.rotary_offset + geometry.rotary_dim)
-        hot = batch.temperature_words[at].any()
-        for kind, turned in _exact_block(batch, slot, at).items():
-            part = slice(None) if hot and kind == "q" else rotary
-            error = words[kind][at][..., part] - turned[..., part]
-            most = max(most, float(np.max(np.abs(error), initial=0)))
-            squares += float(np.vdot(error, error))
-            count += error.size
+        yield slot, at
         done += _size(at)
         progress("error against exact mathematics", done, batch.tokens)
+
+
+def _concerned(batch: RopeBatch, slot: int, at: Selection, kind: str) -> slice:
+    """The part of a kind's heads that is multiplied."""
+    if kind == "q" and batch.temperature_words[at].any():
+        return slice(None)
+    geometry = batch.geometries[slot]
+    return slice(geometry.rotary_offset, geometry.rotary_offset + geometry.rotary_dim)
+
+
+def _pair_size(table: PhaseTable, turned: np.ndarray) -> np.ndarray:
+    """The magnitude of each element, or of the larger one of its pair."""
+    size = np.abs(turned)
+    first, second = pair_slices(table)
+    size[..., first] = size[..., second] = np.maximum(size[..., first], size[..., second])
+    return size
+
+
+def _most_and_rms(errors: Iterable[np.ndarray]) -> tuple[float, float]:
+    most, squares, count = 0.0, 0.0, 0
+    for error in errors:
+        most = max(most, float(np.max(np.abs(error), initial=0)))
+        squares += float(np.vdot(error, error))
+        count += error.size
     return most, sqrt(squares / max(count, 1))
 
 
@@ -114,19 +165,20 @@ def _exact_block(batch: RopeBatch, slot: int, at: Selection) -> dict[str, np.nda
         1.0 if batch.pure else geometry.attention_factor,
         np.array(geometry.axes, dtype=np.intp),
     )
-    turned = {
-        kind: rotate_exact(
-            batch.heads[kind][at],
-            cos,
-            sin,
-            geometry.pairing,
-            geometry.rotary_offset,
-            conjugate=batch.conjugate,
-        )
-        for kind in batch.rotated
-    }
-    if "q" in turned:
-        turned["q"] *= batch.temperatures[at][:, None, None]
+    with np.errstate(invalid="ignore"):  # infinity times 0, of floating-point data
+        turned = {
+            kind: rotate_exact(
+                batch.heads[kind][at],
+                cos,
+                sin,
+                geometry.pairing,
+                geometry.rotary_offset,
+                conjugate=batch.conjugate,
+            )
+            for kind in batch.rotated
+        }
+        if "q" in turned:
+            turned["q"] *= batch.temperatures[at][:, None, None]
     return turned
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "check_finite",
     "check_fits",
     "from_words",
+    "peak_fits",
     "smallest_lsb",
     "to_words",
     "unsaturated_lsb",
@@ -44,12 +45,14 @@ def check_fits(name: str, array: np.ndarray, low: int, high: int, what: str):
             raise InputError(name, extreme, rule)
 
 
-def unsaturated_lsb(array: np.ndarray, bits: int, growth: float) -> float:
+def unsaturated_lsb(array: np.ndarray, bits: int, growth: float, narrowed: int = 0) -> float:
     """The smallest power of two, as the value of one LSB, at which a word can grow ``growth``-fold.
 
-    Half an LSB is left for rounding into words, and 1¼ for the error of the turn itself.
+    Half an LSB is left for rounding into words, and 1¼ for the error of the turn itself. Results
+    are ``narrowed`` bits narrower.
     """
-    room = (limits(bits)[1] - 1.25) / growth - 0.5
+    most = (limits(bits - narrowed)[1] + 0.5) * 2**narrowed - 0.5  # rounds to the largest result
+    room = (most - 1.25) / growth - 0.5
     return _power_above(float(np.max(np.abs(array))) / room)
 
 
@@ -82,9 +85,13 @@ def from_words(name: str, words: np.ndarray, lsb: float | None, dtype: np.dtype)
     if lsb is not None:
         with np.errstate(over="ignore"):
             values = words * lsb
-        peak = float(np.max(np.abs(values)))
-        if peak > np.finfo(dtype).max:
-            raise InputError(name, peak, f"the result must fit the input's {dtype}")
+        peak_fits(name, float(np.max(np.abs(values))), dtype)
         return values.astype(dtype)
     check_fits(name, words, np.iinfo(dtype).min, np.iinfo(dtype).max, f"the input's {dtype}")
     return words.astype(dtype, copy=False)
+
+
+def peak_fits(name: str, peak: float, dtype: np.dtype):
+    """Raise InputError where a type of floats cannot hold a result."""
+    if np.float64(peak) > np.finfo(dtype).max:
+        raise InputError(name, peak, f"the result must fit the input's {dtype}")

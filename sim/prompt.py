@@ -5,10 +5,23 @@ import numpy as np
 
 from ropeway.golden import RopeGeometry
 
-__all__ = ["CAPITAL", "FRANCE", "PROMPT", "QUERY", "Heads", "norms", "prompt_heads", "scores"]
+__all__ = [
+    "CAPITAL",
+    "FAR",
+    "FRANCE",
+    "PROMPT",
+    "QUERY",
+    "QUESTION",
+    "Heads",
+    "norms",
+    "prompt_heads",
+    "scores",
+]
 
 PROMPT = ("What", "is", "the", "capital", "of", "France", "?")
+QUESTION = " ".join(PROMPT[:-1]) + PROMPT[-1]
 CAPITAL, FRANCE, QUERY = 3, 5, 6
+FAR = 100_000  # where the prompt begins when it does so far from 0
 
 Heads = dict[str, np.ndarray]
 

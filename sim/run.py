@@ -4,136 +4,122 @@
 The exact and the golden engine need NumPy only: nothing of Amaranth is imported for them.
 """
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from ropeway.golden.batch import RopeBatch
-from ropeway.golden.engines import Progress, exact, golden, lsb_error, silent
-from ropeway.golden.errors import InputError
+from ropeway.golden.codec import Codec, FixedCodec
+from ropeway.golden.engines import Progress, exact, golden, lsb_error, silent, ulp_error
 from ropeway.golden.parameters import RopeParameters
-from ropeway.golden.words import check_finite, from_words, to_words, unsaturated_lsb
+from ropeway.golden.words import unsaturated_lsb
 
-__all__ = [
-    "ENGINES",
-    "Outcome",
-    "check_request",
-    "difference",
-    "engine_report",
-    "natural_bits",
-    "run_batch",
-]
+from .request import FLOAT_BITS, Request
 
-ENGINES = ("exact", "golden", "sim")
-NATURAL_BITS = {("i", 1): 8, ("i", 2): 16}
-FLOAT_BITS = 16
+__all__ = ["Outcome", "difference", "engine_report", "run_batch"]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The rotated arrays, the report on them, and what was found wrong, if anything was."""
+    """The resulting arrays, the report on them, and what was found wrong, if anything was."""
 
     arrays: dict[str, np.ndarray]
     report: dict[str, Any]
     fault: str | None = None
 
 
-def run_batch(
-    batch: RopeBatch,
-    engine: str = "golden",
-    *,
-    bits: int | None = None,
-    lanes: int | None = None,
-    lsb: float | None = None,
-    progress: Progress = silent,
-) -> Outcome:
+def run_batch(batch: RopeBatch, request: Request, progress: Progress = silent) -> Outcome:
     """Rotate a batch of integers or floats; results have the batch's types (``exact``: float64).
 
-    Floats become words of ``bits`` in units of ``lsb``, else of each array's power of two with
-    which no turn can saturate. Kinds that do not turn come back as they went in. The simulated
-    engine is always compared with the golden model, and a difference is the outcome's fault.
+    Floats become fixed-point words in units of the request's ``lsb``, else of each array's power of
+    two with which no turn can saturate; or words of its ``format``, whose patterns integers are
+    then. Kinds that do not turn come back as they went in, unless results are narrower. The
+    simulated engine is always compared with the golden model, and a difference is the outcome's
+    fault.
     """
-    check_request(engine, batch.heads, lsb)
-    if engine == "exact":
-        # Neither matters here, but what no engine could have is refused all the same.
-        RopeParameters(
-            lanes=1 if lanes is None else lanes, data_bits=FLOAT_BITS if bits is None else bits
-        )
-        return Outcome(exact(batch, progress), engine_report(engine))
-    return _run_words(batch, engine, bits, lanes, lsb, progress)
+    request.check(batch.heads)
+    if request.engine == "exact":
+        # None of it matters here, but what no engine could have is refused all the same.
+        lanes = 1 if request.lanes is None else request.lanes
+        bits = FLOAT_BITS if request.bits is None else request.bits
+        RopeParameters(lanes=lanes, data_bits=bits, format=request.format)
+        codecs = _codecs(batch, request, bits)
+        heads = {kind: codecs[kind].values(array) for kind, array in batch.heads.items()}
+        return Outcome(exact(batch.with_heads(heads), progress), engine_report(request.engine))
+    return _run_words(batch, request, progress)
 
 
-def _run_words(
-    batch: RopeBatch,
-    engine: str,
-    bits: int | None,
-    lanes: int | None,
-    lsb: float | None,
-    progress: Progress,
-) -> Outcome:
-    bits = natural_bits(batch.heads) if bits is None else bits
-    parameters = batch.parameters(bits, lanes)
-    units = {
-        kind: (lsb or unsaturated_lsb(array, bits, batch.growth))
-        if array.dtype.kind == "f"
-        else None
-        for kind, array in batch.heads.items()
-    }
-    words = batch.with_heads(
-        {kind: to_words(kind, array, bits, units[kind]) for kind, array in batch.heads.items()}
+def _run_words(batch: RopeBatch, request: Request, progress: Progress) -> Outcome:
+    bits = request.bits_of(batch.heads)
+    parameters = batch.parameters(
+        bits, request.lanes, format=request.format, output_bits=bits - request.narrowed(bits)
     )
+    codecs = _codecs(batch, request, bits)
+    encoded = {kind: codecs[kind].encode(array) for kind, array in batch.heads.items()}
+    words = batch.with_heads({kind: found for kind, (found, _) in encoded.items()})
     result, saturated = golden(parameters, words, progress)
     timing, fault = {}, None
-    if engine == "sim":
+    if request.engine == "sim":
         from .simulate import simulate
 
         simulated, clocks = simulate(parameters, words, progress)
         timing, fault = asdict(clocks), difference(simulated, result)
         result = simulated
-    most, rms = lsb_error(words, result, progress)
-    arrays = {
-        kind: array
-        if kind not in batch.rotated and np.array_equal(result[kind], words.heads[kind])
-        else from_words(kind, result[kind], units[kind], array.dtype)
-        for kind, array in batch.heads.items()
-    }
+
+    def came_back(kind: str, array: np.ndarray) -> np.ndarray:
+        same = np.array_equal(result[kind], words.heads[kind])
+        if kind not in batch.rotated and not parameters.narrowed_bits and same:
+            return array
+        return codecs[kind].decode(result[kind])
+
     report = engine_report(
-        engine,
+        request.engine,
         lanes=parameters.lanes,
         bits=bits,
-        scale={kind: unit or lsb or 1.0 for kind, unit in units.items()},
-        saturations=saturated,
-        max_error_lsb=most,
-        rms_error_lsb=rms,
+        scale=_scales(codecs, request),
+        saturations=saturated + sum(overflows for _, overflows in encoded.values()),
+        **_errors(parameters, words, result, progress),
         **timing,
     )
-    return Outcome(arrays, report, fault)
+    if request.output_bits is not None:
+        report["output_bits"] = request.output_bits
+    return Outcome({k: came_back(k, array) for k, array in batch.heads.items()}, report, fault)
 
 
-def check_request(engine: str, arrays: Mapping[str, np.ndarray], lsb: float | None):
-    """Raise InputError for an engine, a number or a scale that nothing here can go on with."""
-    if engine not in ENGINES:
-        raise InputError("engine", engine, f"must be one of {', '.join(ENGINES)}")
-    for name, array in arrays.items():
-        if array.dtype.kind == "f":
-            check_finite(name, array)
-    if lsb is not None and not 0 < lsb < np.inf:
-        raise InputError("scale", lsb, "must be a finite number above 0")
+def _codecs(batch: RopeBatch, request: Request, bits: int) -> dict[str, Codec]:
+    """How each kind of heads becomes words and comes back."""
+    codecs, narrowed = dict[str, Codec](), request.narrowed(bits)
+    for kind, array in batch.heads.items():
+        lsb = request.lsb
+        if lsb is None and array.dtype.kind == "f" and not request.floating:
+            lsb = unsaturated_lsb(array, bits, batch.growth, narrowed)
+        codecs[kind] = request.codec(kind, array, bits, lsb)
+    return codecs
 
 
-def natural_bits(arrays: Mapping[str, np.ndarray]) -> int:
-    """The width that arrays' types ask for; InputError for a type that asks for none."""
-    widths = []
-    for kind, array in arrays.items():
-        width = NATURAL_BITS.get((array.dtype.kind, array.dtype.itemsize))
-        if array.dtype.kind == "f":
-            width = FLOAT_BITS
-        if width is None:
-            raise InputError("bits", None, f"must be given for {kind}, which is {array.dtype}")
-        widths.append(width)
-    return max(widths)
+def _scales(codecs: dict[str, Codec], request: Request) -> dict[str, float] | None:
+    """What the last bit of each array's words is worth; nothing, of floating-point words."""
+    if request.floating:
+        return None
+    lsbs = {kind: codec.lsb for kind, codec in codecs.items() if isinstance(codec, FixedCodec)}
+    return {kind: lsb or request.lsb or 1.0 for kind, lsb in lsbs.items()}
+
+
+def _errors(
+    parameters: RopeParameters, words: RopeBatch, result: dict[str, np.ndarray], progress: Progress
+) -> dict[str, Any]:
+    """The report's errors against exact mathematics, in the unit of the words' format."""
+    floats = parameters.floating
+    if floats is None:
+        most, rms = lsb_error(words, result, parameters.narrowed_bits, progress)
+        return {"max_error_lsb": most, "rms_error_lsb": rms}
+    given, found = (
+        {kind: floats.to_float64(heads) for kind, heads in each.items()}
+        for each in (words.heads, result)
+    )
+    most, rms = ulp_error(floats, words.with_heads(given), found, progress)
+    return {"format": floats.name, "max_error_ulp": most, "rms_error_ulp": rms}
 
 
 def difference(simulated: dict[str, np.ndarray], golden: dict[str, np.ndarray]) -> str | None:

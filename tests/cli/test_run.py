@@ -188,13 +188,14 @@ def test_floats_keep_their_type_and_lose_at_most_what_a_word_does(tiny, run, dty
     bits=st.integers(8, 18),
     angle=st.floats(0, 7),
     amplitude=st.floats(1, 2.8),
+    narrowed=st.integers(0, 10),
 )
-def test_no_turn_saturates_at_the_scale_chosen_for_floats(peak, bits, angle, amplitude):
-    pair = np.array([peak, peak])
-    lsb = unsaturated_lsb(pair, bits, 2**0.5 * amplitude)
+def test_no_turn_saturates_at_the_scale_chosen_for_floats(peak, bits, angle, amplitude, narrowed):
+    pair, narrowed = np.array([peak, peak]), min(narrowed, bits - 8)
+    lsb = unsaturated_lsb(pair, bits, 2**0.5 * amplitude, narrowed)
     word = np.floor(peak / lsb + 0.5)
     turned = amplitude * word * abs(np.cos(angle) - np.sin(angle))
-    assert turned + 1.25 <= (1 << bits - 1) - 1
+    assert np.floor((turned + 1.25) / 2**narrowed + 0.5) <= (1 << bits - narrowed - 1) - 1
     assert word > (1 << bits - 1) / 8  # and no bit more than that is given away
 
 

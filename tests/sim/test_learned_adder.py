@@ -13,40 +13,18 @@ from ropeway.golden.additive import LearnedGeometry
 from ropeway.golden.errors import InputError
 from ropeway.golden.learned import add_learned, out_of_table
 from ropeway.hdl.learned_adder import LearnedAdder
-from ropeway.hdl.learned_memory import LearnedMemory
 from ropeway.hdl.learned_ram import LearnedRam
 from ropeway.sim.adder_bench import AdderBench, AdderResult, Embedding
 from ropeway.sim.bench import Traffic
+from ropeway.sim.memory_bench import BASE, MemoryBench
 from ropeway.sim.unit_bench import Image
-from tests.geometries import elements
-from tests.sim.axi_memory import AxiMemory
+from tests.geometries import data_words
 
 P = AdderParameters(max_width=128)
-BASE = 0x1234_5000 - 640  # so that rows cross pages
 
 
 def ram_bench(p: AdderParameters, depth: int) -> AdderBench:
     return AdderBench(p, LearnedAdder(p, LearnedRam(p, depth)))
-
-
-class MemoryBench(AdderBench):
-    """An adder whose table is in external memory."""
-
-    def __init__(self, p: AdderParameters, data_bits: int, **memory):
-        unit = LearnedAdder(p, LearnedMemory(p, data_bits))
-        self.memory = AxiMemory(unit.m_axi, data_bits, **memory)
-        self._bus_bytes = data_bits // 8
-        super().__init__(p, unit, beside=[self.memory.answer])
-
-    def place(self, table: np.ndarray) -> dict[str, int]:
-        """Put a table into the memory; what the unit must be set to."""
-        size = {8: np.int8, 16: np.int16}[self.parameters.data_bits]
-        row = table.astype(size).reshape(len(table), -1)
-        stride = -(-row[0].nbytes // self._bus_bytes)
-        padded = np.zeros((len(table), stride * self._bus_bytes), np.uint8)
-        padded[:, : row[0].nbytes] = row.view(np.uint8)
-        self.memory.content, self.memory.base = padded.tobytes(), BASE
-        return {"base": BASE, "stride": stride}
 
 
 def geometry(rows: int, width: int, offset: int = 0) -> LearnedGeometry:
@@ -55,7 +33,7 @@ def geometry(rows: int, width: int, offset: int = 0) -> LearnedGeometry:
 
 def tokens_of(p, width, positions, seed=0) -> list[Embedding]:
     random = np.random.default_rng(seed)
-    return [Embedding(elements(random, (width,), p.data_bits), at) for at in positions]
+    return [Embedding(data_words(random, (width,), p), at) for at in positions]
 
 
 def framed(p: AdderParameters, token: Embedding) -> tuple[np.ndarray, bool]:
@@ -122,12 +100,19 @@ def jumps(rows: int, offset: int) -> list[int]:
         (AdderParameters(lanes=2, data_bits=8, max_width=64), 64, 2),
         (AdderParameters(lanes=4, data_bits=12, max_width=128), 72, 1),
         (AdderParameters(lanes=8, data_bits=18, max_width=128), 128, 0),
+        (AdderParameters(lanes=1, format="bf16", max_width=32), 24, 2),
+        (AdderParameters(lanes=2, format="fp16", max_width=32), 32, 0),
+        (AdderParameters(lanes=4, format="bf16", max_width=64), 64, 1),
     ],
-    ids=lambda value: f"{value.lanes} lanes" if isinstance(value, AdderParameters) else str(value),
+    ids=lambda value: (
+        f"{value.lanes} lanes" + f", {value.format}" * bool(value.floating)
+        if isinstance(value, AdderParameters)
+        else str(value)
+    ),
 )
 def test_every_sum_from_block_ram_is_golden_s(parameters, width, offset, traffic):
     p, table = parameters, geometry(21, width, offset)
-    rows = elements(np.random.default_rng(1), (21, width), p.data_bits)
+    rows = data_words(np.random.default_rng(1), (21, width), p)
     bench = ram_bench(p, 21 * width // p.beat_elements)
     gates = Traffic() if traffic is None else Traffic.random(traffic)
     check(bench, table, rows, tokens_of(p, width, jumps(21, offset)), gates)
@@ -141,12 +126,14 @@ def test_every_sum_from_block_ram_is_golden_s(parameters, width, offset, traffic
         (AdderParameters(lanes=2, data_bits=8, max_width=64), 128, 52),
         (AdderParameters(lanes=4, max_width=256), 256, 232),
         (AdderParameters(lanes=4, max_width=1024), 512, 1024),
+        (AdderParameters(lanes=1, format="fp16", max_width=32), 32, 24),
+        (AdderParameters(lanes=2, format="bf16", max_width=64), 128, 52),
     ],
-    ids=["a beat", "four beats", "two beats", "long rows"],
+    ids=["a beat", "four beats", "two beats", "long rows", "fp16", "bf16"],
 )
 def test_every_sum_over_axi_is_golden_s(parameters, bus, width, stress):
     p, table = parameters, geometry(21, width)
-    rows = elements(np.random.default_rng(1), (21, width), p.data_bits)
+    rows = data_words(np.random.default_rng(1), (21, width), p)
     memory: dict = {"latency": 8}
     gates = Traffic()
     if stress is not None:
@@ -159,10 +146,10 @@ def test_every_sum_over_axi_is_golden_s(parameters, bus, width, stress):
     assert bench.memory.most_outstanding > 1
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_row_with_a_bus_error_passes_its_token_and_harms_no_other(seed):
-    p, table = P, geometry(16, 128)
-    rows = elements(np.random.default_rng(2), (16, 128), p.data_bits)
+@pytest.mark.parametrize(("seed", "form"), [(0, "fixed"), (1, "fixed"), (2, "bf16"), (3, "fp16")])
+def test_a_row_with_a_bus_error_passes_its_token_and_harms_no_other(seed, form):
+    p, table = AdderParameters(max_width=128, format=form), geometry(16, 128)
+    rows = data_words(np.random.default_rng(2), (16, 128), p)
     bench = MemoryBench(p, 128, latency=10, pause=0.2, seed=seed)
     bad_rows = {3: 0, 7: 15, 8: 6, 15: 3}  # of each, the word that fails
     bench.memory.broken = lambda address: (
@@ -175,7 +162,7 @@ def test_a_row_with_a_bus_error_passes_its_token_and_harms_no_other(seed):
 
 @pytest.mark.parametrize("source", ["block RAM", "memory"])
 def test_packets_that_end_early_or_late_are_well_framed_and_harm_no_other(source):
-    rows = elements(np.random.default_rng(3), (24, 64), P.data_bits)
+    rows = data_words(np.random.default_rng(3), (24, 64), P)
     bench = ram_bench(P, 24 * 8) if source == "block RAM" else MemoryBench(P, 256)
     tokens = [
         replace(token, last_at=(None, 0, 9, 6, 7, None)[number % 6])
@@ -188,7 +175,7 @@ def test_packets_that_end_early_or_late_are_well_framed_and_harm_no_other(source
 @pytest.mark.parametrize("source", ["block RAM", "memory"])
 def test_a_prefill_loses_no_beat_and_equals_its_chunks_and_its_decode(source):
     table = geometry(40, 128, offset=2)
-    rows = elements(np.random.default_rng(5), (40, 128), P.data_bits)
+    rows = data_words(np.random.default_rng(5), (40, 128), P)
     bench = ram_bench(P, 40 * 16) if source == "block RAM" else MemoryBench(P, 128, latency=25)
     tokens = tokens_of(P, 128, range(30))
     whole = check(bench, table, rows, tokens)
@@ -201,18 +188,21 @@ def test_a_prefill_loses_no_beat_and_equals_its_chunks_and_its_decode(source):
         start += size
 
 
-def test_block_ram_s_latency_is_that_stated_and_rows_of_four_beats_follow_without_a_bubble():
+@pytest.mark.parametrize(
+    "p", [P, AdderParameters(format="bf16", max_width=128)], ids=lambda p: p.format
+)
+def test_block_ram_s_latency_is_that_stated_and_rows_of_four_beats_follow_without_a_bubble(p):
     table = geometry(40, 32)
-    rows = elements(np.random.default_rng(5), (40, 32), P.data_bits)
-    bench = ram_bench(P, 40 * 4)
-    run = check(bench, table, rows, tokens_of(P, 32, range(40))).run
+    rows = data_words(np.random.default_rng(5), (40, 32), p)
+    bench = ram_bench(p, 40 * 4)
+    run = check(bench, table, rows, tokens_of(p, 32, range(40))).run
     assert run.result_clocks[0] - run.position_clocks[0] == bench.unit.latency
     assert np.all(np.diff(run.result_clocks) == 1)
 
 
 def test_a_table_that_does_not_fit_is_malformed():
     table = geometry(8, 64)
-    rows = elements(np.random.default_rng(0), (8, 64), P.data_bits)
+    rows = data_words(np.random.default_rng(0), (8, 64), P)
     for wrong in (
         geometry(8, 136),
         geometry(8, 60),
@@ -230,14 +220,14 @@ def test_a_table_that_does_not_fit_is_malformed():
 
 def test_a_table_fills_its_block_ram_to_the_last_beat():
     for table in (geometry(8, 64), geometry(64, 8), geometry(4, 128)):
-        rows = elements(np.random.default_rng(0), (table.rows, table.width), P.data_bits)
+        rows = data_words(np.random.default_rng(0), (table.rows, table.width), P)
         positions = [table.rows - 1, 0, table.rows, table.rows // 2]
         check(ram_bench(P, 64), table, rows, tokens_of(P, table.width, positions))
 
 
 def test_a_table_in_several_banks_is_read_whole_and_at_a_beat_a_clock():
     p, table = AdderParameters(lanes=1, data_bits=8, max_width=32), geometry(160, 32)
-    rows = elements(np.random.default_rng(8), (160, 32), p.data_bits)
+    rows = data_words(np.random.default_rng(8), (160, 32), p)
     bench = ram_bench(p, 160 * 16)
     positions = [0, 63, 64, 159, 127, 128, 1, *range(60, 68), 160]
     run = check(bench, table, rows, tokens_of(p, 32, positions)).run
@@ -247,7 +237,7 @@ def test_a_table_in_several_banks_is_read_whole_and_at_a_beat_a_clock():
 
 def test_beats_of_a_table_beyond_the_block_ram_are_dropped_and_set_malformed():
     table = geometry(8, 64)
-    rows = elements(np.random.default_rng(0), (10, 64), P.data_bits)
+    rows = data_words(np.random.default_rng(0), (10, 64), P)
     tokens = tokens_of(P, 64, [0, 1, 7])
     result = ram_bench(P, 64).run(tokens, [Image(table.image())], table=rows)
     out, _ = add_learned(
@@ -269,7 +259,7 @@ def test_gpt_2_s_prefill_from_external_memory_loses_no_beat_and_its_edges_behave
     table = model_of("gpt2").geometry()
     assert isinstance(table, LearnedGeometry)
     assert (table.rows, table.width) == (1024, 768)
-    rows = elements(np.random.default_rng(6), (1024, 768), p.data_bits)
+    rows = data_words(np.random.default_rng(6), (1024, 768), p)
     bench = MemoryBench(p, 256, latency=40)
     tokens = tokens_of(p, 768, [*range(1024), 1024, 1025, -1, 1023])
     run = check(bench, table, rows, tokens).run

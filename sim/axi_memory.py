@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+__all__ = ["AxiMemory"]
+
 
 class AxiMemory:
     """Answers bursts in order, ``latency`` clocks after their address, from ``content``.

@@ -67,6 +67,7 @@ class RopeEngine(wiring.Component):
     o : stream of results
         As many beats, in the same order.
     busy, loaded : Out, one bit a slot
+        Accepted tokens that name it are unfinished; it has a geometry.
     fingerprint_slot : In, fingerprint : Out
         What the hardware made of a loaded slot's image, a clock later.
     status : Out
@@ -315,7 +316,7 @@ class RopeEngine(wiring.Component):
         status, number = self.status, Signal(32)
         m.d.comb += [
             self.busy.eq(intake.busy),
-            self.loaded.eq(table.loaded),
+            self.loaded.eq(table.holds),
             table.fingerprint_slot.eq(self.fingerprint_slot),
         ]
         m.d.sync += self.fingerprint.eq(table.fingerprint)

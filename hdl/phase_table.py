@@ -54,8 +54,9 @@ class PhaseTable(wiring.Component):
     -----
     i_load : stream of words, ready but for some clocks after an image
     busy : In, one bit a slot
-    loaded, bypass : Out, one bit a slot
-        ``bypass``: nothing of a token turns.
+    loaded, holds, bypass : Out, one bit a slot
+        Positions may be accepted for it; it has a geometry, be it that a load has begun which a
+        busy slot will refuse; nothing of a token turns.
     claimed, claimed_slot : Out
         For one clock: a load is to change this slot.
     refused, malformed : Out
@@ -80,6 +81,7 @@ class PhaseTable(wiring.Component):
                 "i_load": In(stream.Signature(load_layout(p))),
                 "busy": In(p.slots),
                 "loaded": Out(p.slots),
+                "holds": Out(p.slots),
                 "bypass": Out(p.slots),
                 "claimed": Out(1),
                 "claimed_slot": Out(slot),
@@ -201,17 +203,16 @@ class PhaseTable(wiring.Component):
         with m.Elif(digest.done):
             m.d.sync += between.eq(0)
 
-        usable = Signal(p.slots)
         with m.If(self.claimed):
-            m.d.sync += usable.eq(usable & ~slot_bit)
+            m.d.sync += self.holds.eq(self.holds & ~slot_bit)
         with m.If(store):
-            m.d.sync += [usable.eq(usable | slot_bit), closed.eq(0)]
+            m.d.sync += [self.holds.eq(self.holds | slot_bit), closed.eq(0)]
             m.d.sync += self.bypass.eq(
                 Mux(header.rotates, self.bypass & ~slot_bit, self.bypass | slot_bit)
             )
         with m.If(self.malformed):
             m.d.sync += closed.eq(0)
-        m.d.sync += self.loaded.eq(usable & ~closed)
+        m.d.sync += self.loaded.eq(self.holds & ~closed)
         self._headers(m, store, slot, header)
         self._fingerprints(m, kept & digest.done, store, slot, digest.fingerprint)
         self._pairs(m, arriving & ~refusing, index, load.word, slot)

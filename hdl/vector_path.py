@@ -63,7 +63,7 @@ class VectorPath(wiring.Component):
     while tokens pass another. A packet with a partial beat is processed as if it were whole, and
     its result's last beat has ``error``.
 
-    Latency from a position to the first result: the unit's, and 4 clocks; one beat a clock.
+    Latency from a position to the first result: the unit's, and 1 clock; one beat a clock.
 
     Ports
     -----

@@ -65,14 +65,15 @@ class CoreScript:
     """A script as a core's ports take it, and what is to come out.
 
     ``beats`` and ``results`` are uint32 [beats, words], ``positions`` uint32 [tokens, words].
-    ``needs`` says for each token how many loads come before it, ``waits`` for each load how many
-    results do.
+    ``owners`` says whose token's each of ``beats`` is, ``needs`` for each token how many loads come
+    before it, ``waits`` for each load how many results do.
     """
 
     beats: np.ndarray = field(repr=False)
     positions: np.ndarray = field(repr=False)
     results: np.ndarray = field(repr=False)
     loads: list[CoreLoad] = field(repr=False)
+    owners: np.ndarray = field(repr=False)
     needs: np.ndarray = field(repr=False)
     waits: np.ndarray = field(repr=False)
     tokens: int
@@ -118,6 +119,7 @@ def written(
         np.concatenate(positions),
         np.concatenate(results),
         loads,
+        np.repeat(np.arange(len(tokens)), [len(packet) for packet in beats]),
         np.array(needs),
         np.array(waits),
         len(tokens),

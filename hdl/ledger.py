@@ -61,7 +61,8 @@ class Ledger(wiring.Component):
 class UnitLedger(wiring.Component):
     """A Ledger whose operations need one item, or none; it never owes more than one.
 
-    Latency none. Ports as the Ledger's, without ``take``.
+    Something loads, and ``enough_after`` answers, only while nothing is owed. Latency none. Ports
+    as the Ledger's, without ``take``.
     """
 
     def __init__(self, limit: int):

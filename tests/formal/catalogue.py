@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every claim, in the order in which they build on each other."""
+
+from . import (
+    bursts,
+    counts,
+    framing,
+    images,
+    memory,
+    pipeline,
+    positions,
+    registers,
+    rows,
+    slices,
+    slots,
+    structure,
+    units,
+)
+from .proof import Proof, Structure
+
+__all__ = ["CLAIMS"]
+
+CLAIMS: list[Proof | Structure] = [
+    *slices.PROOFS,
+    *counts.PROOFS,
+    *framing.PROOFS,
+    *pipeline.PROOFS,
+    *rows.PROOFS,
+    *positions.PROOFS,
+    *slots.PROOFS,
+    *images.PROOFS,
+    *bursts.PROOFS,
+    *memory.PROOFS,
+    *registers.PROOFS,
+    *units.PROOFS,
+    *structure.STRUCTURES,
+]

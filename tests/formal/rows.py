@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotation rows: as many as there is room for, every pair once, and whole before they are read."""
+
+from dataclasses import replace
+from functools import partial
+
+from amaranth.hdl import Cat, Module, Signal, Value
+
+from ropeway.hdl.query_rows import QueryRows
+from ropeway.hdl.rotation_row import RotationRow
+from ropeway.hdl.row_generator import RowGenerator
+
+from .framing import ROPE
+from .opened import Opened
+from .proof import Bug, Proof
+from .rules import assume, before, counter, cover, free, invariant, prove, sends, takes
+
+__all__ = ["PROOFS"]
+
+WIDE = replace(ROPE, lanes=2, max_head_dim=16)
+TEMPERED = replace(ROPE, temperature=True)
+
+
+def generator(*, compact: bool) -> Module:
+    m = Module()
+    p = replace(WIDE, compact=compact, rows=2)
+    m.submodules.dut = dut = Opened(RowGenerator(p))
+    for name in ("phase", "sincos", "amplitude"):  # numbers alone: they never wait
+        dut.cut(name)
+    sends(m, dut.i)
+    job = dut.i.payload
+    assume(m, job.pairs.single == (job.pairs.final == 0), when=dut.i.valid)
+    m.d.comb += [
+        dut.released.eq(free(m, 1, "released")),
+        dut.pair.eq(free(m, len(dut.pair.as_value()))),
+    ]
+
+    # No more rows than there are places for.
+    begins = dut.i.valid & dut.i.ready
+    rows = counter(m, 4, begins, dut.released, name="rows")
+    assume(m, rows != 0, when=dut.released)
+    prove(m, rows <= p.rows)
+    invariant(m, dut["free"] == p.rows - rows)
+    invariant(m, dut["free"] != 0, when=dut["spare"])
+
+    # Every pair of a job once, in order, and asked of the table a clock ahead.
+    active, pair_goes, tag = dut["active"], dut["active"] & dut["tick"], dut["tag"]
+    number, final, slot = Signal(4), Signal(4), Signal.like(job.position.slot)
+    with m.If(begins):
+        m.d.sync += [number.eq(0), final.eq(job.pairs.final), slot.eq(job.position.slot)]
+    with m.Elif(pair_goes):
+        m.d.sync += number.eq(number + 1)
+    prove(m, before(m, dut.pair_number) == number, when=pair_goes)
+    prove(m, before(m, dut.pair_slot) == slot, when=pair_goes)
+    prove(m, tag.last == (number == final), when=pair_goes)
+    prove(m, ~active | (pair_goes & tag.last), when=begins)
+    prove(m, dut["valid"] == before(m, pair_goes))
+    invariant(m, number <= final, when=active)
+    invariant(m, dut["pair"] == number, when=active)
+    invariant(m, dut["pair_next"] == number + 1, when=active)
+    invariant(m, dut["final"] == final, when=active)
+    invariant(m, tag.slot == slot, when=active)
+    invariant(m, tag.last == (number == final), when=active)
+    busy = Signal()
+    m.d.sync += busy.eq(begins | (busy & ~(pair_goes & tag.last)))
+    prove(m, active == busy)
+    cover(m, pair_goes & (number == 2) & tag.last, begins & active & (rows == 1))
+    return m
+
+
+def row() -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(RotationRow(WIDE))
+    for lane in range(WIDE.lanes):
+        dut.cut(f"lane_{lane}")
+    soon = free(m, 1, "soon")
+    valid = before(m, soon)
+    last = free(m, 1, "last")
+    m.d.comb += [dut.soon.eq(soon), dut.i.valid.eq(valid), dut.i.payload.last.eq(last & valid)]
+    pair = Signal(range(WIDE.max_pairs))
+    ends = valid & last
+    with m.If(valid):
+        m.d.sync += pair.eq(pair + 1)
+    with m.If(ends):
+        m.d.sync += pair.eq(0)
+    lane = pair[0]
+    assume(m, lane, when=ends)
+    assume(m, ends, when=valid & pair.all())
+    number = counter(m, 3, ends, name="number")
+    prove(m, dut.written == (valid & lane))
+    prove(m, dut["enables"] == Cat(valid & ~lane, valid & lane))
+    prove(m, dut["address"] == Cat(pair[1:], number[:2]), when=valid)
+    invariant(m, dut["pair"] == pair)
+    invariant(m, dut["row"] == number[:2])
+    invariant(m, dut.driven("lane") == (pair + valid)[0])
+    cover(m, dut.written & (pair == 3) & (number == 3))
+    return m
+
+
+def queries() -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(QueryRows(TEMPERED))
+    sends(m, dut.i)
+    takes(m, dut.o)
+    job, out = dut.i.payload, dut.o.payload
+    pairs, given = job.pairs, dut.o.valid & dut.o.ready
+    hot = Value.cast(job.position.temperature).any()
+    tempered = hot & pairs.queries
+    assume(m, pairs.repeat != 0, when=dut.i.valid)
+
+    # The rows of a job: queries and others by turns, or queries alone; one where it is untempered.
+    number = Signal(9)
+    with m.If(given):
+        m.d.sync += number.eq(number + 1)
+    with m.If(dut.i.valid & dut.i.ready):
+        m.d.sync += number.eq(0)
+    wanted = Signal(9)
+    m.d.comb += wanted.eq(1)
+    with m.If(tempered):
+        m.d.comb += wanted.eq(pairs.repeat << pairs.others)
+    prove(m, dut.i.ready == (dut.o.ready & (number == wanted - 1)), when=dut.i.valid)
+    prove(m, dut.o.valid == dut.i.valid)
+    prove(m, out.pairs == job.pairs)
+    warm = tempered & (~pairs.others | ~number[0])
+    temperature = Value.cast(out.position.temperature)
+    prove(m, temperature == Value.cast(job.position.temperature), when=dut.o.valid & warm)
+    prove(m, temperature == 0, when=dut.o.valid & ~warm)
+    invariant(m, number < wanted, when=dut.i.valid)
+    invariant(m, number == 0, when=~dut.i.valid)
+    group, others = dut["group"], dut["others"]
+    invariant(m, others == (tempered & pairs.others & number[0]), when=dut.i.valid)
+    invariant(m, ~others, when=~dut.i.valid)
+    invariant(m, group == 1 + (number >> (pairs.others & tempered)), when=dut.i.valid)
+    invariant(m, group == 1, when=~dut.i.valid)
+    cover(m, dut.i.valid & dut.i.ready & (number == 5), given & (number == 0) & ~tempered)
+    return m
+
+
+PROOFS = [
+    *(
+        Proof(
+            f"row generator, {'compact' if compact else 'pipelined'}",
+            "No more rows are begun than are free; a job's pairs go once each, in order, the last"
+            " marked, and the table is asked for the pair that is to go.",
+            partial(generator, compact=compact),
+            bugs,
+            depth=16,
+            given="No more rows are released than begun. Phase, sine and amplitude are cut out.",
+        )
+        for compact, bugs in (
+            (
+                False,
+                (
+                    Bug("hdl/row_generator.py", "(free != 0) & ~begins", "free != 0"),
+                    Bug("hdl/row_generator.py", "Mux(tick, pair_next, pair)", "pair"),
+                ),
+            ),
+            (
+                True,
+                (
+                    Bug("hdl/row_generator.py", "(free != 0) & ~begins", "~begins"),
+                    Bug("hdl/row_generator.py", "pair_next == final", "pair == final"),
+                ),
+            ),
+        )
+    ),
+    Proof(
+        "rotation row",
+        "Pair i of row n stands in entry i div lanes, lane i mod lanes, of place n mod rows, and"
+        " `written` is that an entry's last pair is being written.",
+        row,
+        (
+            Bug("hdl/rotation_row.py", "row.eq(row + 1)", "row.eq(row)"),
+            Bug("hdl/rotation_row.py", "lane == p.lanes - 1", "lane == 0"),
+        ),
+        depth=12,
+        given="A row is a whole number of entries, and `soon` is a clock ahead of its pair.",
+    ),
+    Proof(
+        "query rows",
+        "A tempered job gives a row for the queries and one for the others of each group, any other"
+        " job one row; valid and payload hold.",
+        queries,
+        (
+            Bug(
+                "hdl/query_rows.py",
+                "others.eq(several & pairs.others & ~others)",
+                "others.eq(several & ~others)",
+            ),
+            Bug(
+                "hdl/query_rows.py",
+                "self.o.valid.eq(self.i.valid)",
+                "self.o.valid.eq(self.i.valid & ~last)",
+            ),
+        ),
+    ),
+]

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Skid and Queue: what goes in comes out, once and in order."""
+
+from functools import partial
+
+from amaranth.hdl import Module, Value
+
+from ropeway.hdl.queue import Queue
+from ropeway.hdl.skid import Skid
+
+from .opened import Opened
+from .order import Order, in_order
+from .proof import Bug, Proof
+from .rules import assume, before, cover, free, invariant, prove, sends, takes
+
+__all__ = ["PROOFS", "in_queue", "places"]
+
+WIDTH, DEPTH = 4, 16
+
+
+def skid() -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(Skid(WIDTH))
+    sends(m, dut.i)
+    takes(m, dut.o)
+    spare = dut["spare_valid"]
+    order = in_order(
+        m,
+        dut.i.valid & dut.i.ready,
+        dut.i.payload,
+        dut.o.valid,
+        dut.o.valid & dut.o.ready,
+        dut.o.payload,
+        2,
+    )
+    invariant(m, order.held == dut.o.valid + spare)
+    invariant(m, dut.o.valid, when=spare)
+    order.place(0, dut.o.payload)
+    order.place(1, dut["spare"])
+    cover(m, spare & dut.o.ready & dut.i.valid)
+    return m
+
+
+def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(Queue(WIDTH, DEPTH, full_rate=full_rate, bypass=bypass))
+    sends(m, dut.i)
+    takes(m, dut.o)
+    given = dut.o.valid & dut.o.ready
+    order = in_queue(m, dut.o, dut, dut.i.valid, dut.i.payload, given)
+    assume(m, order.held != DEPTH - 1, when=dut.i.valid)
+    cover(m, (order.held == 8) & dut.o.valid & (order.value == 5))
+    return m
+
+
+def in_queue(m: Module, o, queue: Opened, taken, item, given) -> Order:
+    """Prove that items come out at ``o`` as they were ``taken`` into a queue right before it."""
+    bits = len(queue["head"])
+    order = in_order(m, taken, item, o.valid, given, o.payload, (1 << bits) - 1)
+    invariant(m, order.held == places(m, queue) + o.valid)
+    order.place(0, o.payload, when=o.valid)
+    at = (queue["head"] + order.ahead - o.valid)[:bits]
+    stands = queue.open("items").memory(at)
+    invariant(m, stands == order.value, when=order.present & (order.ahead >= o.valid))
+    return order
+
+
+def places(m: Module, dut: Opened) -> Value:
+    """How many items are in a queue's memory; its pointers and flags agree."""
+    head, tail = dut["head"], dut["tail"]
+    stored = (tail - head)[: len(head)]
+    invariant(m, dut["head_next"] == (head + 1)[: len(head)])
+    invariant(m, dut["tail_next"] == (tail + 1)[: len(tail)])
+    invariant(m, dut["filled"] == (stored != 0))
+    return stored
+
+
+def room() -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(Queue(WIDTH, DEPTH))
+    roomy = dut.room | before(m, dut.room) | before(m, dut.room, 2)
+    m.d.comb += [dut.i.valid.eq(free(m, 1) & roomy), dut.o.ready.eq(free(m, 1))]
+    stored = places(m, dut)
+    prove(m, stored != DEPTH - 1, when=dut.i.valid)
+    cover(m, before(m, dut.i.valid & before(m, dut.room, 2) & (stored == DEPTH - 6)) & ~dut.room)
+    return m
+
+
+FORMS = {
+    "half rate": {},
+    "full rate": {"full_rate": True},
+    "bypass": {"bypass": True},
+    "full rate, bypass": {"full_rate": True, "bypass": True},
+}
+PROOFS = [
+    Proof(
+        "skid",
+        "Items leave once each, in order; valid and payload hold; never more than two inside.",
+        skid,
+        (
+            Bug("hdl/skid.py", "Mux(spare_valid, spare, payload_in)", "payload_in"),
+            Bug("hdl/skid.py", "self.o.ready | ~self.o.valid", "self.o.ready | ~self.i.valid"),
+        ),
+    ),
+    *(
+        Proof(
+            f"queue, {name}",
+            "Items leave once each, in order; valid and payload hold.",
+            partial(queue, **form),
+            (
+                Bug("hdl/queue.py", "head_next != tail, filled", "1, filled"),
+                Bug(
+                    "hdl/queue.py",
+                    "pop | through | (self.o.valid & ~self.o.ready)",
+                    "pop | through",
+                ),
+            ),
+            given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",
+        )
+        for name, form in FORMS.items()
+    ),
+    Proof(
+        "queue, room",
+        "What is offered in a clock that has room, and in the next two, fits.",
+        room,
+        (Bug("hdl/queue.py", "MARGIN = 6", "MARGIN = 4"),),
+        depth=20,
+    ),
+]

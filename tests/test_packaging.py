@@ -129,8 +129,8 @@ def test_wheel_holds_every_file(wheel):
     wanted = {
         path.relative_to(ROOT)
         for folder in FOLDERS
-        for path in (ROOT / folder).iterdir()
-        if path.suffix in (".py", ".json") or path.name == "py.typed"
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in (".py", ".json", ".cpp", ".v") or path.name == "py.typed"
     }
     packages = wheel / "ropeway"
     assert {path.relative_to(packages) for path in packages.rglob("*") if path.is_file()} == wanted

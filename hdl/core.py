@@ -24,8 +24,8 @@ SEGMENT_COUNT_BITS = 8
 class RopewayCore(wiring.Component):
     """Vectors pass the unit of their slot, scores the ALiBi unit; all of it is controlled by bus.
 
-    docs/datasheet.md says how to use it, docs/registers.md what its registers are. One clock; no output
-    depends on an input within a clock.
+    docs/datasheet.md says how to use it, docs/registers.md what its registers are. One clock; no
+    output depends on an input within a clock.
 
     Latency of a vector: VectorPath's, and 1 clock; of a score: AlibiUnit's, and 1. A beat a clock.
 

@@ -14,7 +14,7 @@ from ropeway.golden.words import check_finite
 
 __all__ = ["ENGINES", "Request"]
 
-ENGINES = ("exact", "golden", "sim")
+ENGINES = ("exact", "golden", "sim", "verilator")
 NATURAL_BITS = {("i", 1): 8, ("i", 2): 16}
 FLOAT_BITS = 16
 

@@ -12,12 +12,15 @@ import numpy as np
 from ropeway.golden.batch import RopeBatch
 from ropeway.golden.codec import Codec, FixedCodec
 from ropeway.golden.engines import Progress, exact, golden, lsb_error, silent, ulp_error
+from ropeway.golden.errors import InputError
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.words import unsaturated_lsb
 
 from .request import FLOAT_BITS, Request
 
 __all__ = ["Outcome", "difference", "engine_report", "run_batch"]
+
+SIMULATED = ("sim", "verilator")
 
 
 @dataclass(frozen=True)
@@ -60,10 +63,8 @@ def _run_words(batch: RopeBatch, request: Request, progress: Progress) -> Outcom
     words = batch.with_heads({kind: found for kind, (found, _) in encoded.items()})
     result, saturated = golden(parameters, words, progress)
     timing, fault = {}, None
-    if request.engine == "sim":
-        from .simulate import simulate
-
-        simulated, clocks = simulate(parameters, words, progress)
+    if request.engine in SIMULATED:
+        simulated, clocks = _simulated(request.engine, parameters, words, progress)
         timing, fault = asdict(clocks), difference(simulated, result)
         result = simulated
 
@@ -85,6 +86,23 @@ def _run_words(batch: RopeBatch, request: Request, progress: Progress) -> Outcom
     if request.output_bits is not None:
         report["output_bits"] = request.output_bits
     return Outcome({k: came_back(k, array) for k, array in batch.heads.items()}, report, fault)
+
+
+def _simulated(
+    engine: str, parameters: RopeParameters, words: RopeBatch, progress: Progress
+) -> tuple[dict[str, np.ndarray], Any]:
+    """What hardware makes of a batch's words, and its timing; InputError where a tool lacks."""
+    if engine == "sim":
+        from .simulate import simulate
+
+        return simulate(parameters, words, progress)
+    from .cocotb_run import SimulatorMissingError
+    from .native_engine import simulate_native
+
+    try:
+        return simulate_native(parameters, words, progress)
+    except SimulatorMissingError as error:
+        raise InputError("engine", engine, str(error)) from None
 
 
 def _codecs(batch: RopeBatch, request: Request, bits: int) -> dict[str, Codec]:

@@ -33,6 +33,7 @@ def run_embeddings(batch: EmbeddingBatch, request: Request, progress: Progress =
     A token that has no row comes back as it was and is the outcome's fault.
     """
     request.only_for(batch.geometry.scheme, output_bits=None)
+    _check_engine(request, batch.geometry.scheme)
     request.check(batch.arrays)
     bits = request.bits_of(batch.arrays)
     lsb = None if request.floating else _lsb(request, batch.x, bits, "x", batch.peak)
@@ -66,6 +67,12 @@ def run_embeddings(batch: EmbeddingBatch, request: Request, progress: Progress =
     return Outcome({"x": codecs["x"].decode(result)}, report | table, fault)
 
 
+def _check_engine(request: Request, scheme: str):
+    """Raise InputError for the engine that only rotates."""
+    if request.engine == "verilator":
+        raise InputError("engine", request.engine, f"is for rope, not {scheme}")
+
+
 def _missing(batch: EmbeddingBatch) -> tuple[dict[str, Any], str | None]:
     """What the report has of positions without a row, and the fault that they are."""
     if not isinstance(batch.geometry, LearnedGeometry):
@@ -78,6 +85,7 @@ def _missing(batch: EmbeddingBatch) -> tuple[dict[str, Any], str | None]:
 def run_scores(batch: ScoreBatch, request: Request, progress: Progress = silent) -> Outcome:
     """Bias a batch of scores; the result has their type (``exact``: float64)."""
     request.only_for(batch.geometry.scheme, output_bits=None, format=FIXED)
+    _check_engine(request, batch.geometry.scheme)
     request.check({"scores": batch.scores})
     bits = request.bits_of({"scores": batch.scores})
     lsb = _lsb(request, batch.scores, bits, "scores", batch.peak)

@@ -19,7 +19,9 @@ from ropeway.golden.arrays import read_arrays
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.rotation import rope
 from ropeway.golden.words import unsaturated_lsb
+from ropeway.sim import native_engine
 from ropeway.sim import simulate as simulation
+from ropeway.sim.cocotb_run import SimulatorMissingError
 from tests.conftest import TINY_LLAMA
 
 TOKENS = 5
@@ -121,6 +123,29 @@ def test_sim_equals_golden_and_reports_clocks(tiny, run):
     assert report["lanes"] == 2
     assert report["clocks_per_token"] == 8 * 16 / 4
     assert 0 < report["first_beat_latency"] < report["clocks"]
+
+
+@pytest.mark.slow
+def test_compiled_verilog_gives_what_the_simulator_gives_clock_by_clock(tiny, run):
+    arrays = integers() | {"positions": np.array([0, 7, -3, 100_000, 7])}
+    _, out, report = run(tiny, arrays, "--engine", "sim", "--lanes", "2")
+    called, compiled, native = run(tiny, arrays, "--engine", "verilator", "--lanes", "2")
+    assert called.status == 0
+    for kind in "qkv":
+        assert np.array_equal(compiled[kind], out[kind])
+    assert native == report | {"engine": "verilator"}
+
+
+def test_a_tool_that_lacks_is_said(tiny, run, monkeypatch):
+    reason = "Verilator lacks g++ (apt install g++)"
+
+    def lacks(*_):
+        raise SimulatorMissingError(reason)
+
+    monkeypatch.setattr(native_engine, "NativeEngine", lacks)
+    called, _, _ = run(tiny, integers(), "--engine", "verilator")
+    assert called.status == 2
+    assert called.err == f"ropeway: error: engine = verilator: {reason}\n"
 
 
 def test_hardware_that_differs_is_exit_1_and_the_output_is_written(tiny, run, monkeypatch):
@@ -432,7 +457,6 @@ def test_bad_arrays_are_refused_in_one_line(tiny, run, changed, told):
 
 
 BAD_OPTIONS = {
-    "engine": (("--engine", "verilator"), "engine = verilator"),
     "unknown engine": (("--engine", "abacus"), "engine = abacus"),
     "lanes": (("--lanes", "3"), "lanes = 3"),
     "no lanes": (("--lanes", "0"), "lanes = 0"),

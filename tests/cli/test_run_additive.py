@@ -213,6 +213,8 @@ def test_any_lsb_serves_for_scores(config, run, scale):
         ("learned", {"q": np.zeros(3)}, (), "array = q: must be one of x, table, "),
         ("learned", {"x": np.full((9, 48), np.nan), "table": np.zeros((12, 48))}, (), "x = nan: "),
         ("learned", {}, ("--engine", "gpu"), "engine = gpu: must be one of "),
+        ("learned", {}, ("--engine", "verilator"), "engine = verilator: is for rope, not learned"),
+        ("alibi", {}, ("--engine", "verilator"), "engine = verilator: is for rope, not alibi"),
         ("learned", {}, ("--bits", "19"), "bits = 19: must be from 8 to 18"),
         ("learned", {}, ("--lanes", "16", "--engine", "sim"), "width = 48: must be a multiple"),
         ("learned", {}, ("--lanes", "3"), "lanes = 3: must be one of "),

@@ -60,8 +60,8 @@ def put(write: Write) -> int:
 def test_a_position_s_first_result_comes_two_clocks_after_its_unit_s():
     adjacent = geometry(64, HeadPattern(2, 1, 1), pairing=Pairing.ADJACENT)
     data = data_words(np.random.default_rng(0), (4 * 64,), P.rope)
-    script = written(P, [CoreLoad(0, adjacent), CoreToken(data, 0)])
-    bench().run(script)  # the table is in its slot
+    script = written(P, [CoreLoad(0, adjacent), CoreToken(data, 0, (9,))])
+    bench().run(written(P, [CoreLoad(0, adjacent), CoreToken(data, 0)]))  # and its row is made
     streams = {"s_axis": script.beats, "s_axis_position": script.positions}
     run = bench().model.run(streams, {"m_axis": len(script.results)})
     clocks = run.at["m_axis"][0] - run.at["s_axis_position"][0]

@@ -1,26 +1,34 @@
 # SPDX-License-Identifier: Apache-2.0
 """The regression of the core: cases of every kind, each from a seed, each compared bit for bit."""
 
-from collections.abc import Callable, Iterator
+import atexit
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from hashlib import sha256
 from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import monotonic
+from typing import Any
+
+import numpy as np
 
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.alibi_parameters import AlibiParameters
 from ropeway.golden.core_parameters import CoreParameters, MemoryTable, RamTable
 from ropeway.golden.parameters import RopeParameters
 
-from .core_bench import CoreBench, MismatchError, Mixture
+from .cocotb_run import SimulatorMissingError
+from .core_bench import CoreBench, Mixture
 from .core_script import written
 from .core_traffic import CoreTraffic
-from .native import StreamRuleError
+from .native_build import cache_folder
 from .score_script import scores_written
 
-__all__ = ["CORES", "Case", "Outcome", "matrix", "run_case", "sample", "sources_hash"]
+__all__ = ["CORES", "Case", "Outcome", "matrix", "run_case", "sample", "sources_hash", "traffic_of"]
 
+NATIVE, SIMULATORS = "native", ("verilator", "icarus")
 COUNTED = ("elements", "loads", "resets", "clocks")
 SCORES_A_TOKEN = 2  # segments beside each token, in a core with both
 
@@ -60,14 +68,16 @@ CORES: dict[str, Callable[[], CoreParameters]] = {
 class Case:
     """``tokens`` of random traffic through a core, from a seed.
 
-    ``loads`` more come among them; ``resets`` times all of it is begun and broken off by a reset at
-    a random clock first. ``idle`` and ``stall`` are how often inputs and outputs pause, the bus as
-    often as inputs; ``carried`` lets positions ride on packets.
+    ``engine`` is "native", the compiled model, or a simulator with cocotb, "verilator" or "icarus".
+    ``loads`` more come among the tokens; ``resets`` times all of it is begun and broken off by a
+    reset at a random clock first. ``idle`` and ``stall`` are how often inputs and outputs pause,
+    the bus as often as inputs; ``carried`` lets positions ride on packets.
     """
 
     core: str
     tokens: int
     seed: int
+    engine: str = NATIVE
     loads: int = 0
     resets: int = 0
     idle: float = 0.0
@@ -75,9 +85,14 @@ class Case:
     carried: bool = False
 
     @property
+    def group(self) -> str:
+        """The core, and what runs it."""
+        return f"{self.core} {self.engine}"
+
+    @property
     def name(self) -> str:
         """What tells it from all others."""
-        parts = [self.core, f"{self.tokens} tokens"]
+        parts = [self.group, f"{self.tokens} tokens"]
         parts += [f"{getattr(self, n)} {n}" for n in ("loads", "resets") if getattr(self, n)]
         if self.idle or self.stall:
             parts.append(f"idle {self.idle:g} stall {self.stall:g}")
@@ -130,6 +145,18 @@ def matrix() -> Iterator[Case]:
         for seed in range(seeds):
             pause = pauses[seed % len(pauses)]
             yield Case(core=core, tokens=2000, loads=8, seed=seed, idle=pause[0], stall=pause[1])
+    yield from _simulated(pauses)
+
+
+def _simulated(pauses: Sequence[tuple[float, float]]) -> Iterator[Case]:
+    """Cases under cocotb: every core in either simulator, and a million elements in Icarus."""
+    for simulator in SIMULATORS:
+        for core in CORES:
+            yield Case(core=core, engine=simulator, tokens=30, loads=3, seed=1, idle=0.3, stall=0.3)
+            yield Case(core=core, engine=simulator, tokens=10, resets=2, seed=2, carried=True)
+    for seed in range(8):
+        idle, stall = pauses[seed % len(pauses)]
+        yield Case(core="rope-4x16", engine="icarus", tokens=120, seed=seed, idle=idle, stall=stall)
 
 
 def sample() -> list[Case]:
@@ -147,48 +174,64 @@ def _bench(core: str) -> CoreBench:
     return CoreBench(p, CoreTraffic(p, 0).table)
 
 
+@lru_cache(maxsize=1)
+def _builds() -> Path:
+    """Where this process builds what cocotb runs; gone with it."""
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    folder = TemporaryDirectory(dir=cache_folder(), prefix="cocotb-")
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
 def run_case(case: Case) -> Outcome:
     """Run a case; whatever goes wrong within it is its outcome's failure."""
     started = monotonic()
     counts: dict[str, int] = dict.fromkeys(COUNTED, 0)
     failure = ""
     try:
-        bench = _bench(case.core)
-        _play(bench, case, counts)
-    except (MismatchError, StreamRuleError, TimeoutError) as error:
+        if case.engine == NATIVE:
+            _play(_bench(case.core), case, counts)
+        else:
+            from .core_cocotb_case import run_case as simulated
+
+            found = simulated(case, _builds(), case.engine)
+            counts = {name: found[name] for name in COUNTED}
+    except (AssertionError, TimeoutError, SimulatorMissingError) as error:
         failure = " ".join(str(error).split())
     seconds = round(monotonic() - started, 3)
     return Outcome(case=case, seconds=seconds, failure=failure, **counts)
 
 
-def _play(bench: CoreBench, case: Case, counts: dict[str, int]):
-    """The whole of a case's traffic, after as many beginnings as it has resets."""
-    p = bench.parameters
-    traffic = CoreTraffic(p, case.seed)
-    streams = {}
+def traffic_of(p: CoreParameters, case: Case) -> dict[str, Any]:
+    """What a run of a core takes for a case."""
+    traffic, streams = CoreTraffic(p, case.seed), {}
     if p.vector_units:
-        script = written(
-            p, list(traffic.steps(case.tokens, loads=case.loads)), carried=case.carried
-        )
-        streams["script"] = script
-        counts["loads"] += len(script.loads)
+        steps = list(traffic.steps(case.tokens, loads=case.loads))
+        streams["script"] = written(p, steps, carried=case.carried)
     if p.alibi:
         geometry, segments = traffic.segments(SCORES_A_TOKEN * case.tokens)
         streams |= {"scores": scores_written(p, geometry, segments), "alibi": geometry}
-        counts["loads"] += 1
-    mixture = Mixture(case.idle, case.stall, case.idle, case.seed)
     carried = case.carried and "script" in streams
-    whole = bench.run(**streams, mixture=mixture, carried=carried)
+    mixture = Mixture(case.idle, case.stall, case.idle, case.seed)
+    return streams | {"mixture": mixture, "carried": carried}
+
+
+def _play(bench: CoreBench, case: Case, counts: dict[str, int]):
+    """The whole of a case's traffic, after as many beginnings as it has resets."""
+    traffic = traffic_of(bench.parameters, case)
+    elements = sum(traffic[n].elements for n in ("script", "scores") if n in traffic)
+    counts["loads"] += len(traffic["script"].loads) if "script" in traffic else 0
+    counts["loads"] += "alibi" in traffic
+    whole = bench.run(**traffic)
     counts["clocks"] += whole.clocks
-    counts["elements"] += sum(s.elements for n, s in streams.items() if n in ("script", "scores"))
+    counts["elements"] += elements
+    random = np.random.default_rng(case.seed)
     for _ in range(case.resets):
-        limit = int(traffic.random.integers(whole.clocks // 4, whole.clocks))
-        broken = bench.run(**streams, mixture=mixture, carried=carried, limit=limit)
-        again = bench.run(**streams, mixture=mixture, carried=carried)
+        limit = int(random.integers(whole.clocks // 4, whole.clocks))
+        broken = bench.run(**traffic, limit=limit)
+        again = bench.run(**traffic)
         counts["clocks"] += broken.clocks + again.clocks
-        counts["elements"] += sum(
-            s.elements for n, s in streams.items() if n in ("script", "scores")
-        )
+        counts["elements"] += elements
         counts["resets"] += 1
 
 

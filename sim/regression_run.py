@@ -103,14 +103,14 @@ def _keep(store: Path, outcome: Outcome):
 
 
 def summary(outcomes: Sequence[Outcome]) -> dict:
-    """Sums by core and in all, as plain values, and every outcome."""
-    cores: dict[str, list[Outcome]] = {}
+    """Sums by core and engine, and in all, as plain values, and every outcome."""
+    groups: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
-        cores.setdefault(outcome.case.core, []).append(outcome)
+        groups.setdefault(outcome.case.group, []).append(outcome)
     return {
         "sources": sources_hash(),
         "total": _sums(outcomes),
-        "cores": {core: _sums(some) for core, some in cores.items()},
+        "groups": {name: _sums(some) for name, some in groups.items()},
         "outcomes": [outcome.as_dict() for outcome in outcomes],
     }
 
@@ -125,9 +125,19 @@ def _sums(outcomes: Sequence[Outcome]) -> dict:
 
 def as_markdown(found: dict) -> str:
     """The sums as a table, and each failure in a line."""
-    heads = ("core", "cases", "failed", "elements", "with pauses", "loads", "resets", "clocks", "s")
+    heads = (
+        "core, engine",
+        "cases",
+        "failed",
+        "elements",
+        "with pauses",
+        "loads",
+        "resets",
+        "clocks",
+        "s",
+    )
     rows = [heads, ("---",) * len(heads)]
-    for name, sums in [*found["cores"].items(), ("all", found["total"])]:
+    for name, sums in [*found["groups"].items(), ("all", found["total"])]:
         keys = ("cases", "failed", "elements", "paused_elements", *SUMMED[1:])
         rows.append((name, *(f"{sums[key]:,}" for key in keys)))
     lines = [f"| {' | '.join(row)} |" for row in rows]
@@ -149,7 +159,7 @@ def as_junit(outcomes: Sequence[Outcome]) -> bytes:
         case = ET.SubElement(
             suite,
             "testcase",
-            classname=outcome.case.core,
+            classname=outcome.case.group,
             name=outcome.case.name,
             time=f"{outcome.seconds:.3f}",
         )

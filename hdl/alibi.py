@@ -9,8 +9,9 @@ from amaranth.utils import bits_for
 from ropeway.golden.additive import SCHEME_ALIBI
 from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS, AlibiParameters
 
+from .alibi_beats import AlibiBeats
 from .alibi_lanes import AlibiLanes
-from .alibi_layouts import score_layout, scored_layout, segment_layout, started_layout
+from .alibi_layouts import score_layout, scored_layout, segment_layout
 from .alibi_starts import AlibiStarts
 from .fixed import counted
 from .image_reader import ImageReader, image_word_layout
@@ -83,7 +84,7 @@ class AlibiUnit(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a beat of scores to its result, with its segment and room waiting."""
-        return self._lanes.latency + 2
+        return AlibiBeats.latency + self._lanes.latency + 2
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -104,10 +105,15 @@ class AlibiUnit(wiring.Component):
         ]
         connect(m, segments.o, starts.i)
 
-        finished, bad = self._beats(m, starts, symmetric)
-        unfinished = Signal(4)
+        m.submodules.beats = beats = AlibiBeats(p)
+        connect(m, starts.o, beats.i_segment)
+        connect(m, wiring.flipped(self.i), beats.i)
+        m.d.comb += beats.symmetric.eq(symmetric)
+        self._results(m, beats)
+        finished, unfinished, begun = beats.valid & beats.last, Signal(4), Signal()
         m.d.sync += [
-            unfinished.eq(counted(unfinished, accepted, finished)),
+            begun.eq(accepted),
+            unfinished.eq(counted(unfinished, begun, finished)),
             reader.idle.eq(unfinished == 0),
         ]
         m.d.comb += [self.loaded.eq(reader.loaded), self.fingerprint.eq(reader.fingerprint)]
@@ -116,7 +122,7 @@ class AlibiUnit(wiring.Component):
             self.status,
             self.clear,
             finished=finished,
-            misframed=finished & bad,
+            misframed=beats.valid & beats.error,
             saturated=self._lanes.saturated,
             malformed=reader.malformed,
         )
@@ -147,81 +153,29 @@ class AlibiUnit(wiring.Component):
             m.d.sync += head.eq(head + 1)
         return symmetric[0]
 
-    def _beats(self, m, starts, symmetric) -> tuple[Value, Value]:
-        """Scores meet their segments; whether one ends in this clock, and had a bad packet."""
+    def _results(self, m, beats):
+        """Beats through the lanes, as many as there are places for their results."""
         p = self.parameters
         m.submodules.lanes = lanes = self._lanes
         m.submodules.results = results = Queue(scored_layout(p), RESULTS, full_rate=True)
-        segment, active, begins = Signal(started_layout(p)), Signal(), Signal()
-        left, final = Signal(p.position_bits), Signal()
-        filling, dropping = Signal(), Signal()
-        places, room = Signal(bits_for(RESULTS), init=RESULTS - 1), Signal()
-        distance = Signal.like(segment.distance)
-
-        # A beat goes when its segment, its scores and a place for it are there.
-        goes, ends, moves, spoilt, ready = (Signal() for _ in range(5))
-        scores = self.i.payload
-        upcoming, waits = Signal(started_layout(p)), Signal()
-        m.d.comb += [
-            ready.eq(active & room & ~dropping),
-            goes.eq(ready & (self.i.valid | filling)),
-            self.i.ready.eq((ready & ~filling) | dropping),
-            ends.eq(goes & final),
-            spoilt.eq(filling | ~scores.last),
-            moves.eq(~active | ends),
-            starts.o.ready.eq(~waits),
+        places, taken = Signal(bits_for(RESULTS), init=RESULTS - 1), Signal()
+        m.d.comb += taken.eq(results.o.valid & results.o.ready)
+        m.d.sync += [
+            places.eq(counted(places, taken, beats.valid)),
+            beats.room.eq(places > 3),  # three clocks late
         ]
-        # The next segment waits in registers, so that its making does not see the beats.
-        with m.If(~waits):
-            m.d.sync += [upcoming.eq(starts.o.payload), waits.eq(starts.o.valid)]
-        with m.Elif(moves):
-            m.d.sync += waits.eq(0)
-        with m.If(moves):
-            m.d.sync += [
-                active.eq(waits),
-                segment.eq(upcoming),
-                begins.eq(~upcoming.continues),
-                final.eq(upcoming.final == 0),
-                left.eq(upcoming.final),
-                distance.eq(upcoming.distance),
-            ]
-        with m.Elif(goes):
-            m.d.sync += [begins.eq(0), left.eq(left - 1), final.eq(left == 1)]
-            m.d.sync += distance.eq(distance - p.lanes)
-        with m.If(goes):
-            m.d.sync += filling.eq(~final & (filling | scores.last))
-        with m.If(ends & ~filling & ~scores.last):
-            m.d.sync += dropping.eq(1)
-        with m.Elif(self.i.valid & scores.last):
-            m.d.sync += dropping.eq(0)
-
-        taken = results.o.valid & results.o.ready
-        m.d.sync += [places.eq(counted(places, taken, goes)), room.eq(places > 2)]
-        # What a beat's bias needs; its distance counts down by keys.
-        beat = lanes.beat
-        m.d.comb += [
-            lanes.valid.eq(goes),
-            beat.begins.eq(begins),
-            beat.start.eq(segment.start),
-            beat.slope.eq(segment.slope),
-            beat.distance.eq(distance),
-            beat.folds.eq(symmetric & ~segment.key_only),
-            beat.mask.eq(segment.mask),
-            beat.lanes.eq(Mux(final, segment.lanes, p.lanes - 1)),
-        ]
-        with m.If(~filling):
-            m.d.comb += beat.data.eq(scores.data)
 
         def waited(value, **options):
             return delayed(m, value, lanes.latency, name="waited", **options)
 
         m.d.comb += [
-            results.i.valid.eq(waited(goes, reset_less=False)),
+            lanes.valid.eq(beats.valid),
+            lanes.beat.eq(beats.beat),
+            results.i.valid.eq(waited(beats.valid, reset_less=False)),
             results.i.payload.data.eq(lanes.scores),
-            results.i.payload.last.eq(waited(final)),
-            results.i.payload.error.eq(waited(final & spoilt)),
+            results.i.payload.last.eq(waited(beats.last)),
+            results.i.payload.error.eq(waited(beats.error)),
         ]
         connect(m, results.o, wiring.flipped(self.o))
         if p.scaled:
             m.d.comb += lanes.scale.eq(self.scale)
-        return ends, spoilt

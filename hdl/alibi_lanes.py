@@ -6,44 +6,23 @@ from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
-from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS, SLOPE_BITS, AlibiParameters
+from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS, AlibiParameters
 from ropeway.golden.fixed import limits
 
-from .alibi_layouts import distance_shape, mask_layout
-from .alibi_starts import SPLIT
-from .fixed import add_with_carry, overflows
+from .alibi_layouts import scored_beat_layout
+from .fixed import overflows
 from .primitives import Multiplier
+from .skewed import PIECE, pieces, skewed_add, straightened, summed
 from .streams import delayed
 
-__all__ = ["AlibiLanes", "scored_beat_layout"]
-
-
-def scored_beat_layout(p: AlibiParameters) -> data.StructLayout:
-    """A beat of scores and all that its bias needs.
-
-    ``begins``: the bias is ``start``, else the last beat's and ``lanes`` slopes more; ``distance``
-    is query − key of its first key; lanes beyond ``lanes`` hold no key.
-    """
-    return data.StructLayout(
-        {
-            "data": data.ArrayLayout(signed(p.data_bits), p.lanes),
-            "begins": 1,
-            "start": signed(p.bias_bits),
-            "slope": SLOPE_BITS,
-            "distance": distance_shape(p),
-            "folds": 1,  # later keys count as earlier ones
-            "mask": mask_layout(p),
-            "lanes": range(p.lanes),
-        }
-    )
+__all__ = ["AlibiLanes"]
 
 
 class AlibiLanes(wiring.Component):
     """saturate(round half up(score [· scale] + bias)), one rounding, or the most negative score.
 
     Biases are exact in units of 2^-48. One accumulator has the first lane's; the others are that
-    and the slope, shifted and added in a tree: no multiplier. Carry chains are split in two, the
-    upper half a clock behind the lower.
+    and the slope, shifted and added in a tree: no multiplier. Sums are in pieces, see skewed.py.
 
     Latency: see ``latency``; a beat a clock, and clocks between beats do not matter.
 
@@ -75,14 +54,21 @@ class AlibiLanes(wiring.Component):
 
     @property
     def _summed(self) -> int:
-        """Clocks from a beat until the lower halves of the lanes' biases, and the scores."""
+        """Clocks from a beat until the lowest pieces of the lanes' biases, and the scores."""
         tree = 2 + exact_log2(self._p.lanes)
         return max([tree, *(each.latency + 1 for each in self._multipliers)])
 
     @property
     def latency(self) -> int:
         """Clocks from a beat to its biased scores."""
-        return self._summed + 4
+        return self._summed + len(range(0, self._total_bits, PIECE)) + 2
+
+    @property
+    def _total_bits(self) -> int:
+        """Bits of the sum of a bias and a score."""
+        p = self._p
+        score = p.data_bits + p.dropped_bits + (2 if p.scaled else 0)
+        return max(p.bias_bits, score) + 1
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -90,7 +76,7 @@ class AlibiLanes(wiring.Component):
         beat = Signal(self.beat.shape(), reset_less=True)
         valid = Signal()
         m.d.sync += [beat.eq(self.beat), valid.eq(self.valid)]
-        biases = self._tree(m, beat.slope, *self._accumulator(m, beat, valid))
+        biases = self._tree(m, beat.slope, self._accumulator(m, beat, valid))
         scores = self._scores(m, beat)
         later, hidden, empty = self._keys(m, beat)
 
@@ -112,46 +98,44 @@ class AlibiLanes(wiring.Component):
         m.d.comb += self.saturated.eq(saturated.any() & gives)
         return m
 
-    def _accumulator(self, m, beat, valid) -> tuple[Value, Value]:
-        """The first lane's bias; its upper half a clock later."""
-        low, high = Signal(SPLIT, reset_less=True), Signal(signed(self._p.bias_bits - SPLIT))
-        carry = Signal(reset_less=True)
-        step = beat.slope << exact_log2(self._p.lanes)
-        with m.If(valid):
-            with m.If(beat.begins):
-                m.d.sync += Cat(low, carry).eq(beat.start[:SPLIT])
-            with m.Else():
-                m.d.sync += Cat(low, carry).eq(low + step[:SPLIT])
+    def _accumulator(self, m, beat, valid) -> list[Value]:
+        """The first lane's bias, in pieces."""
+        width, carry, bias = self._p.bias_bits, C(0, 1), []
+        starts = pieces(beat.start, width)
+        steps = pieces(beat.slope << exact_log2(self._p.lanes), width)
+        for number, (start, step) in enumerate(zip(starts, steps, strict=True)):
 
-        def waited(value, **options):
-            return delayed(m, value, 1, name="upper", **options)
+            def waited(value, *, clocks=number, **options):
+                return delayed(m, value, clocks, name=f"waited_{clocks}", **options)
 
-        begins, start = waited(beat.begins), waited(beat.start[SPLIT:].as_signed())
-        step = waited(step[SPLIT:])
-        with m.If(waited(valid, reset_less=False)):
-            m.d.sync += high.eq(Mux(begins, start, add_with_carry(high, step, carry, len(high))))
-        return low, high
+            total = Signal(len(start) + 1, reset_less=True, name=f"bias_{number}")
+            enable = waited(valid, reset_less=False)
+            following = summed(total[:-1], waited(step), carry)
+            following = Mux(waited(beat.begins), waited(start), following)
+            with m.If(enable):
+                m.d.sync += total.eq(following)
+            carry = total[-1]
+            bias.append(total[:-1])
+        return bias
 
-    def _tree(self, m, slope, low, high) -> list[tuple[Value, Value]]:
-        """Every lane's bias: halves, and their halves, by a shifted slope each."""
-        biases, levels = [(low, high)], exact_log2(self._p.lanes)
+    def _tree(self, m, slope, bias) -> list[list[Value]]:
+        """Every lane's bias: the first one's, and those and a shifted slope, level by level."""
+        biases, levels = [bias], exact_log2(self._p.lanes)
         for level in range(levels):
             slope = delayed(m, slope, 1, name="slope")
-            addend = slope << levels - 1 - level
-            above = delayed(m, addend[SPLIT:], 1, name="addend")
+            addends = [
+                delayed(m, piece, number, name="addend")
+                for number, piece in enumerate(
+                    pieces(slope << levels - 1 - level, self._p.bias_bits)
+                )
+            ]
             following = []
-            for low, high in biases:
-                total = Signal(SPLIT + 1, reset_less=True)
-                upper = Signal.like(high, reset_less=True)
-                m.d.sync += [
-                    total.eq(low + addend[:SPLIT]),
-                    upper.eq(add_with_carry(high, above, total[-1], len(high))),
-                ]
-                following.append(tuple(delayed(m, half, 1, name="bias") for half in (low, high)))
-                following.append((total[:SPLIT], upper))
+            for some in biases:
+                following.append([delayed(m, piece, 1, name="bias") for piece in some])
+                following.append(skewed_add(m, some, addends, C(0, 1)))
             biases = following
         spare = self._summed - 2 - levels
-        return [tuple(delayed(m, half, spare) for half in bias) for bias in biases]
+        return [[delayed(m, piece, spare) for piece in some] for some in biases]
 
     def _scores(self, m, beat) -> list[Value]:
         """Every lane's score in units of the bias, and the half that rounds."""
@@ -172,42 +156,62 @@ class AlibiLanes(wiring.Component):
 
     def _keys(self, m, beat) -> tuple[list[Value], list[Value], list[Value]]:
         """Of every lane: whether its bias is folded, its score masked, and whether it has a key."""
+        p, used = self._p, self.latency - 5  # from when masks are known until the last clock
         later, hidden, empty = [], [], []
-        window, causal = beat.mask.window, delayed(m, beat.mask.causal, 1, name="causal")
-        windowed, beyond = Signal(reset_less=True), Signal.like(beat.distance, reset_less=True)
-        m.d.sync += [windowed.eq(window.any()), beyond.eq(beat.distance - window)]
         folds = delayed(m, beat.folds, 1, name="folds")
-        used = self.latency - 4  # from when masks are known until the last clock
-        for lane in range(self._p.lanes):
+        causal = delayed(m, beat.mask.causal, 2, name="causal")
+        outside, by = self._windowed(m, beat)
+        for lane in range(p.lanes):
             after, masked, absent = (
                 Signal(name=f"{name}_{lane}", reset_less=True)
                 for name in ("after", "masked", "absent")
             )
+            held = delayed(m, after, 1, name="held")
             m.d.sync += [
                 after.eq(beat.distance < lane),
-                masked.eq((after & causal) | (windowed & (beyond >= lane))),
-                absent.eq(delayed(m, beat.lanes < lane, 1, name="absent")),
+                masked.eq((held & causal) | (outside & (by >= lane))),
+                absent.eq(delayed(m, beat.lanes < lane, 2, name="absent")),
             ]
             later.append(delayed(m, after & folds, self._summed - 2, name=f"later_{lane}"))
             hidden.append(delayed(m, masked, used, name=f"hidden_{lane}"))
             empty.append(delayed(m, absent, used, name=f"empty_{lane}"))
         return later, hidden, empty
 
+    def _windowed(self, m, beat) -> tuple[Value, Value]:
+        """Two clocks: whether a window ends before the beat's first key, and by how many keys.
+
+        As many as there are lanes, or more, count as one fewer than that.
+        """
+        lanes, window = exact_log2(self._p.lanes), beat.mask.window
+        windowed, beyond = Signal(reset_less=True), Signal.like(beat.distance, reset_less=True)
+        outside, by = Signal(reset_less=True), Signal(lanes, reset_less=True)
+        m.d.sync += [
+            windowed.eq(window.any()),
+            beyond.eq(beat.distance - window),
+            outside.eq(windowed & ~beyond[-1]),
+            by.eq(beyond[:lanes] | beyond[lanes:-1].any().replicate(lanes)),
+        ]
+        return outside, by
+
     def _total(self, m, bias, score, folded) -> Value:
-        """Two clocks: bias, or its negative, and score."""
-        low, high = bias
-        width = max(self._p.bias_bits, len(score)) + 1 - SPLIT
-        score = score.as_signed()
-        total = Signal(SPLIT + 1, reset_less=True)
-        upper = Signal(signed(width), reset_less=True)
-        mask = folded.replicate(SPLIT)
+        """Bias, or its negative, and score; a clock a piece."""
+        width = self._total_bits
+        top = [
+            delayed(m, piece, number, name="top")
+            for number, piece in enumerate(
+                pieces(bias[-1].as_signed(), width - PIECE * (len(bias) - 1))
+            )
+        ]
+        scores = pieces(score.as_signed() | folded, width)
+        signs = [delayed(m, folded, number, name="folded") for number in range(len(scores))]
         # The negative's one and the half that rounds never share a bit.
-        m.d.sync += total.eq((low ^ mask) + (score[:SPLIT] | folded))
-        mask = delayed(m, folded, 1, name="folded").replicate(width).as_signed()
-        above = delayed(m, (score >> SPLIT).as_signed(), 1, name="above")
-        m.d.sync += upper.eq(add_with_carry(high ^ mask, above, total[-1], width))
-        below = delayed(m, total[:SPLIT], 1, name="below")
-        return Cat(below, upper)[self._p.dropped_bits :].as_signed()
+        left = [
+            piece ^ sign.replicate(len(piece))
+            for piece, sign in zip([*bias[:-1], *top], signs, strict=True)
+        ]
+        right = [delayed(m, piece, number) for number, piece in enumerate(scores)]
+        total = straightened(m, skewed_add(m, left, right, C(0, 1), "total"))
+        return total[self._p.dropped_bits :].as_signed()
 
     def _fits(self, m, total) -> tuple[Value, Value, Value]:
         """One clock: a word of it, whether it overflowed, and its sign."""

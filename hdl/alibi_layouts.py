@@ -10,6 +10,7 @@ __all__ = [
     "distance_shape",
     "mask_layout",
     "score_layout",
+    "scored_beat_layout",
     "scored_layout",
     "segment_layout",
     "started_layout",
@@ -53,8 +54,8 @@ def segment_layout(p: AlibiParameters) -> data.StructLayout:
 def started_layout(p: AlibiParameters) -> data.StructLayout:
     """A segment with its slope and its first bias, which what ``continues`` a segment has already.
 
-    ``distance`` is query − key of its first key; ``final`` counts beats, and ``lanes`` the last
-    beat's keys, both less one.
+    ``distance`` is query − key of its first key; ``further`` counts the beats but the first, and
+    ``lanes`` the last beat's keys, both less one.
     """
     return data.StructLayout(
         {
@@ -62,7 +63,7 @@ def started_layout(p: AlibiParameters) -> data.StructLayout:
             "start": signed(p.bias_bits),
             "continues": 1,
             "distance": distance_shape(p),
-            "final": p.position_bits,
+            "further": signed(p.position_bits + 1),
             "lanes": range(p.lanes),
             "key_only": 1,
             "mask": mask_layout(p),
@@ -74,6 +75,26 @@ def score_layout(p: AlibiParameters) -> data.StructLayout:
     """A beat of scores, the first key's lowest, and whether it is its segment's last."""
     scores = data.ArrayLayout(signed(p.data_bits), p.lanes)
     return data.StructLayout({"data": scores, "last": 1})
+
+
+def scored_beat_layout(p: AlibiParameters) -> data.StructLayout:
+    """A beat of scores and all that its bias needs.
+
+    ``begins``: the bias is ``start``, else the last beat's and ``lanes`` slopes more; ``distance``
+    is query − key of its first key; lanes beyond ``lanes`` hold no key.
+    """
+    return data.StructLayout(
+        {
+            "data": data.ArrayLayout(signed(p.data_bits), p.lanes),
+            "begins": 1,
+            "start": signed(p.bias_bits),
+            "slope": SLOPE_BITS,
+            "distance": distance_shape(p),
+            "folds": 1,  # later keys count as earlier ones
+            "mask": mask_layout(p),
+            "lanes": range(p.lanes),
+        }
+    )
 
 
 def scored_layout(p: AlibiParameters) -> data.StructLayout:

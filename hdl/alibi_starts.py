@@ -17,6 +17,7 @@ from .streams import delayed
 __all__ = ["AlibiStarts"]
 
 SPLIT = 38  # bits of a bias in one carry chain
+COMPARED = 4  # bits of a segment in one comparison
 
 
 class AlibiStarts(wiring.Component):
@@ -66,7 +67,7 @@ class AlibiStarts(wiring.Component):
 
         with m.If(idle):
             m.d.sync += segment.eq(self.i.payload)
-        follows = self._follows(m, segment, phase[1])
+        follows = self._follows(m, segment, idle, phase[1])
 
         # The offset of its first key; what the last start is away from that; one slope further.
         out, away = self.o.payload, Signal(distance_shape(p))
@@ -76,7 +77,7 @@ class AlibiStarts(wiring.Component):
             m.d.sync += [
                 offset.eq(segment.key - Mux(segment.key_only, 0, segment.query)),
                 out.distance.eq(segment.query - segment.key),
-                out.final.eq(segment.final >> exact_log2(p.lanes)),
+                out.further.eq(segment.final[exact_log2(p.lanes) :] - 1),
                 out.lanes.eq(segment.final[: exact_log2(p.lanes)]),
                 out.key_only.eq(segment.key_only),
                 out.mask.eq(segment.mask),
@@ -132,23 +133,30 @@ class AlibiStarts(wiring.Component):
         low = delayed(m, low, 1, name="low")
         return Cat(low[:SPLIT], high).as_signed()
 
-    def _follows(self, m, segment, begins) -> Value:
-        """Whether a segment goes on where the one before ended, known a clock after ``begins``."""
-        p = self._p
-        previous, next_key = Signal.like(segment), Signal(signed(p.position_bits + 1))
-        known, follows = Signal(), Signal()
+    def _follows(self, m, segment, idle, begins) -> Value:
+        """Whether a segment goes on where the one before ended, known a clock after ``begins``.
+
+        It is compared, in pieces, as it is offered.
+        """
+        p, offered = self._p, self.i.payload
+        head, query = Signal.like(segment.head), Signal.like(segment.query)
+        key, key_only = Signal(signed(p.position_bits + 1)), Signal()
+        given = Cat(offered.head, offered.query, offered.key_only, offered.key, offered.key[-1])
+        expected = Cat(head, query, key_only, key)
+        pieces = range(0, len(given), COMPARED)
+        alike, known, follows = Signal(len(pieces)), Signal(), Signal()
+        with m.If(idle):
+            m.d.sync += alike.eq(
+                Cat(given[i : i + COMPARED] == expected[i : i + COMPARED] for i in pieces)
+            )
         with m.If(begins):
             m.d.sync += [
-                follows.eq(
-                    known
-                    & (segment.head == previous.head)
-                    & (segment.query == previous.query)
-                    & (segment.key_only == previous.key_only)
-                    & (segment.key == next_key)
-                ),
-                previous.eq(segment),
+                follows.eq(known & alike.all()),
+                head.eq(segment.head),
+                query.eq(segment.query),
+                key_only.eq(segment.key_only),
                 known.eq(segment.final[: exact_log2(p.lanes)].all()),
-                next_key.eq(segment.key + segment.final + 1),
+                key.eq(segment.key + segment.final + 1),
             ]
         with m.If(self.write):
             m.d.sync += known.eq(0)

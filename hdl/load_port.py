@@ -126,7 +126,7 @@ class LoadPort(wiring.Component):
         with m.If(self.begin):
             m.d.sync += [target.eq(self.target), left.eq(self.words)]
             m.d.sync += [self.next.eq(0), self.unfinished.eq(1)]
-        with m.If(self.abort & self.unfinished):
+        with m.If(self.abort & self.unfinished & ~aborting):
             with m.If(self.next == 0):
                 m.d.sync += self.unfinished.eq(0)
             with m.Else():

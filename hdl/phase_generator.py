@@ -32,6 +32,8 @@ class PhaseGenerator(wiring.Component):
     compact   8       5        1
     ========= ======= ======== ===========
 
+    With ``relay`` the products pass a register more, and latency is a clock more.
+
     Ports
     -----
     i : stream of {position, increment, tag}, always ready; at most one every ``interval`` clocks
@@ -39,8 +41,8 @@ class PhaseGenerator(wiring.Component):
         The phase in units of 2^-24 turn.
     """
 
-    def __init__(self, p: RopeParameters, tag):
-        self._p = p
+    def __init__(self, p: RopeParameters, tag, *, relay: bool = False):
+        self._p, self._relay = p, relay
         position = signed(max(p.position_bits, LIMB + 1) + 1)  # the negative of the lowest fits
         operands = {"position": position, "increment": INCREMENT_BITS, "tag": tag}
         super().__init__(
@@ -53,7 +55,7 @@ class PhaseGenerator(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position and increment to their phase."""
-        return 8 if self._p.compact else 4
+        return (8 if self._p.compact else 4) + self._relay
 
     @property
     def interval(self) -> int:
@@ -88,7 +90,7 @@ class PhaseGenerator(wiring.Component):
             ("p1i0", p1, 0),
             ("p1i1", p1, 1),
         ):
-            multiplier = Multiplier(position.shape(), LIMB)
+            multiplier = Multiplier(position.shape(), LIMB, relay=self._relay)
             m.submodules[name] = multiplier
             m.d.comb += [multiplier.a.eq(position), multiplier.b.eq(increment[limb])]
             products[name] = multiplier.p
@@ -106,22 +108,27 @@ class PhaseGenerator(wiring.Component):
         return turn[SUM_BITS - PHASE_BITS :]
 
     def _compact(self, m) -> Value:
-        (p0, p1), increment = self._limbs(self.i.payload)
-        multiplier = Multiplier(p1.shape() if len(p1) > LIMB else signed(LIMB + 1), LIMB)
-        m.submodules.multiplier = multiplier
-        operands = Signal.like(self.i.payload, reset_less=True)
+        # The low limb is taken as signed, and what that takes away goes to the high one: so that
+        # one multiplier of 16 × 16 bits does for both.
+        position = self.i.payload.position
+        low, high = position[:LIMB].as_signed(), position[LIMB:].as_signed() + position[LIMB - 1]
+        widest = signed(max(LIMB, len(high)))
+        m.submodules.multiplier = multiplier = Multiplier(widest, LIMB, relay=self._relay)
+        limbs = [Signal(widest, name=f"position_{i}", reset_less=True) for i in range(2)]
+        increment = Signal(INCREMENT_BITS, reset_less=True)
         step = Signal(range(5), init=4)
         with m.If(self.i.valid):
-            m.d.sync += [operands.eq(self.i.payload), step.eq(0)]
+            m.d.sync += [limbs[0].eq(low), limbs[1].eq(high), step.eq(0)]
+            m.d.sync += increment.eq(self.i.payload.increment)
         with m.Elif(step != 4):
             m.d.sync += step.eq(step + 1)
-        (p0, p1), increment = self._limbs(operands)
         with m.Switch(step):
-            for number, (position, limb) in enumerate(
-                ((p0, 0), (p0, 1), (p1, 0), (p0, 2), (p1, 1))
-            ):
+            for number, (limb, other) in enumerate(((0, 0), (0, 1), (1, 0), (0, 2), (1, 1))):
                 with m.Case(number):
-                    m.d.comb += [multiplier.a.eq(position), multiplier.b.eq(increment[limb])]
+                    m.d.comb += [
+                        multiplier.a.eq(limbs[limb]),
+                        multiplier.b.eq(increment.word_select(other, LIMB)),
+                    ]
 
         # The step whose product comes out of the multiplier now.
         arrived = delayed(m, step, multiplier.latency, name="step")
@@ -129,7 +136,7 @@ class PhaseGenerator(wiring.Component):
         product = multiplier.p
         with m.Switch(arrived):
             with m.Case(0):
-                m.d.sync += turn.eq(product[LIMB : 2 * LIMB] + HALF)
+                m.d.sync += turn.eq(product[LIMB:].as_signed() + HALF)
             with m.Case(1, 2):
                 m.d.sync += turn.eq(turn + product)
             with m.Default():

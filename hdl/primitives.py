@@ -15,11 +15,28 @@ from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["DualRom", "Multiplier", "Ram"]
+__all__ = ["AheadRam", "DualRom", "Multiplier", "Ram"]
 
 
 def _is_ecp5(platform) -> bool:
     return str(getattr(platform, "device", "")).startswith("LFE5U")
+
+
+def _is_ice40(platform) -> bool:
+    return str(getattr(platform, "device", "")).startswith("iCE40")
+
+
+def _is_ultraplus(platform) -> bool:
+    """The iCE40 with multipliers."""
+    return str(getattr(platform, "device", "")).startswith("iCE40UP")
+
+
+# Inputs of an SB_MAC16 that a product alone does not use.
+UNUSED_OF_MAC16 = (
+    *("AHOLD", "BHOLD", "CHOLD", "DHOLD", "IRSTTOP", "IRSTBOT", "ORSTTOP", "ORSTBOT"),
+    *("OLOADTOP", "OLOADBOT", "ADDSUBTOP", "ADDSUBBOT", "OHOLDTOP", "OHOLDBOT"),
+    *("CI", "ACCUMCI", "SIGNEXTIN"),
+)
 
 
 class Multiplier(wiring.Component):
@@ -31,7 +48,7 @@ class Multiplier(wiring.Component):
 
     Parameters
     ----------
-    a_shape, b_shape : integer shapes; at most 18 bits each for one MULT18X18D
+    a_shape, b_shape : integer shapes; at most 18 bits each for one MULT18X18D, 16 for one SB_MAC16
 
     Ports
     -----
@@ -60,6 +77,8 @@ class Multiplier(wiring.Component):
         m = Module()
         if _is_ecp5(platform) and max(self._a_shape.width, self._b_shape.width) <= 18:
             product = self._ecp5(m)
+        elif _is_ultraplus(platform) and max(self._a_shape.width, self._b_shape.width) <= 16:
+            product = self._ultraplus(m)
         else:
             a = Signal(self._a_shape, reset_less=True)
             b = Signal(self._b_shape, reset_less=True)
@@ -89,6 +108,108 @@ class Multiplier(wiring.Component):
             **ports,
         )
         return product
+
+    def _ultraplus(self, m) -> Signal:
+        """An SB_MAC16 with its input registers and the one behind its adder.
+
+        Instantiated, since Yosys 0.70's ``ice40_dsp`` removes a multiplier whose product passes two
+        registers without reset, and says so in its log alone.
+        """
+        product = Signal(32)
+        ports: dict = {}
+        for letter, value in (("A", self.a), ("B", self.b)):
+            wide = Signal(Shape(16, value.shape().signed))
+            m.d.comb += wide.eq(value)
+            ports |= {f"i_{letter}": wide}
+        m.submodules.sb_mac16 = Instance(
+            "SB_MAC16",
+            p_A_REG=1,
+            p_B_REG=1,
+            p_A_SIGNED=int(self.a.shape().signed),
+            p_B_SIGNED=int(self.b.shape().signed),
+            p_PIPELINE_16x16_MULT_REG2=1,
+            p_TOPOUTPUT_SELECT=3,
+            p_BOTOUTPUT_SELECT=3,
+            i_CLK=ClockSignal(),
+            i_CE=Const(1),
+            o_O=product,
+            **ports,
+            **{f"i_{name}": Const(0, 16) for name in "CD"},
+            **{f"i_{name}": Const(0) for name in UNUSED_OF_MAC16},
+        )
+        return product
+
+
+class AheadRam(wiring.Component):
+    """A small memory that is read at once, told a clock ahead where.
+
+    Latency none from ``address`` to ``data``: distributed RAM where the device has it. iCE40 has
+    none and takes block RAM, which is asked a clock ahead, and a register for the word that is
+    written meanwhile.
+
+    Parameters
+    ----------
+    width, depth : bits of a word, words
+
+    Ports
+    -----
+    write_enable, write_address, write_data : In
+        The word is there from the next clock on.
+    address : In
+    ahead : In
+        What ``address`` is going to be in the next clock.
+    data : Out
+    """
+
+    write_enable: Signal
+    write_address: Signal
+    write_data: Signal
+    address: Signal
+    ahead: Signal
+    data: Signal
+
+    def __init__(self, width: int, depth: int):
+        self._width, self._depth = width, depth
+        super().__init__(
+            {
+                "write_enable": In(1),
+                "write_address": In(range(depth)),
+                "write_data": In(width),
+                "address": In(range(depth)),
+                "ahead": In(range(depth)),
+                "data": Out(width),
+            }
+        )
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        # A read in the clock of a write to its address takes `fresh`.
+        attributes = {"no_rw_check": 1} if _is_ice40(platform) else {}
+        m.submodules.memory = memory = Memory(
+            shape=self._width, depth=self._depth, init=[], attrs=attributes
+        )
+        write = memory.write_port()
+        m.d.comb += [
+            write.en.eq(self.write_enable),
+            write.addr.eq(self.write_address),
+            write.data.eq(self.write_data),
+        ]
+        read = memory.read_port(domain="comb")
+        if not _is_ice40(platform):
+            m.d.comb += [read.addr.eq(self.address), self.data.eq(read.data)]
+            return m
+        word, fresh = Signal(self._width, reset_less=True), Signal(self._width, reset_less=True)
+        collides = Signal()
+        m.d.comb += [
+            read.addr.eq(self.ahead),
+            self.data.eq(Mux(collides, fresh, word)),
+        ]
+        m.d.sync += [
+            word.eq(read.data),
+            fresh.eq(self.write_data),
+            collides.eq(self.write_enable & (self.write_address == self.ahead)),
+        ]
+        return m
 
 
 class Ram(wiring.Component):

@@ -4,10 +4,10 @@
 from amaranth import *
 from amaranth.hdl import ShapeLike
 from amaranth.lib import stream, wiring
-from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import exact_log2
 
+from .primitives import AheadRam
 from .streams import pulse_stream
 
 __all__ = ["Queue"]
@@ -17,7 +17,7 @@ MARGIN = 6
 
 
 class Queue(wiring.Component):
-    """Up to ``depth`` items, the oldest in the output register and the others in distributed RAM.
+    """Up to ``depth`` items, the oldest in the output register and the others in an AheadRam.
 
     Latency 2 clocks, or 1 through an empty queue with ``bypass``; one item every 2 clocks, or every
     clock with ``full_rate``, whose output register is filled in the clock it is emptied. ``room``,
@@ -67,8 +67,7 @@ class Queue(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         payload_in, payload_out = Value.cast(self.i.payload), Value.cast(self.o.payload)
-        m.submodules.items = items = Memory(shape=len(payload_in), depth=self._depth, init=[])
-        write, read = items.write_port(), items.read_port(domain="comb")
+        m.submodules.items = items = AheadRam(len(payload_in), self._depth)
         head, tail, kept = (Signal(self._address_bits, name=n) for n in ("head", "tail", "kept"))
         head_next, tail_next = (
             Signal(self._address_bits, init=1, name=n) for n in ("head_next", "tail_next")
@@ -80,10 +79,12 @@ class Queue(wiring.Component):
         m.d.comb += [
             push.eq(self.i.valid & ~through),
             pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
-            write.en.eq(1),  # the place at the tail is free, so what stands there does not matter
-            write.addr.eq(tail),
-            write.data.eq(payload_in),
-            read.addr.eq(head),
+            # The place at the tail is free, so what stands there does not matter.
+            items.write_enable.eq(1),
+            items.write_address.eq(tail),
+            items.write_data.eq(payload_in),
+            items.address.eq(head),
+            items.ahead.eq(Mux(pop, head_next, head)),
         ]
         m.d.sync += [
             filled.eq(push | Mux(pop, head_next != tail, filled)),
@@ -97,7 +98,7 @@ class Queue(wiring.Component):
         # What stands there while nothing is valid does not matter.
         with m.If(~self.o.valid | (self.o.ready if self._full_rate else 0)):
             m.d.sync += payload_out.eq(
-                Mux(filled, read.data, payload_in) if self._bypass else read.data
+                Mux(filled, items.data, payload_in) if self._bypass else items.data
             )
         m.d.sync += self.o.valid.eq(pop | through | (self.o.valid & ~self.o.ready))
         return m

@@ -123,19 +123,27 @@ class SinusoidalAdder(wiring.Component):
         p = self.parameters
         width, layout, offset, scale, low = (Signal(32) for _ in range(5))
         number = Signal(range(p.max_frequencies))
-        with m.If(reader.valid):
-            m.d.sync += low.eq(reader.word)
-            with m.Switch(reader.index):
-                for index, field in enumerate((width, layout, offset, scale), start=1):
-                    with m.Case(index):
-                        m.d.sync += field.eq(reader.word)
-        second = reader.valid & ~reader.index[0] & (reader.index > HEADER_WORDS)
+        # Which word it is takes a clock to see.
+        word, arrived, begins, second = Signal(32, reset_less=True), Signal(), Signal(), Signal()
+        m.d.sync += [
+            word.eq(reader.word),
+            arrived.eq(reader.valid),
+            begins.eq(reader.valid & (reader.index == 0)),
+            second.eq(reader.valid & ~reader.index[0] & (reader.index > HEADER_WORDS)),
+        ]
+        for index, field in enumerate((width, layout, offset, scale), start=1):
+            present = Signal(name=f"field_{index}")
+            m.d.sync += present.eq(reader.valid & (reader.index == index))
+            with m.If(present):
+                m.d.sync += field.eq(word)
+        with m.If(arrived):
+            m.d.sync += low.eq(word)
         m.d.sync += [
             rows.write.eq(second),
-            rows.write_increment.eq(Cat(low, reader.word)),
+            rows.write_increment.eq(Cat(low, word)),
             rows.write_number.eq(number),
         ]
-        with m.If(reader.valid & (reader.index == 0)):
+        with m.If(begins):
             m.d.sync += number.eq(0)
         with m.Elif(second):
             m.d.sync += number.eq(number + 1)

@@ -60,7 +60,10 @@ class SinusoidalRows(wiring.Component):
     def __init__(self, p: AdderParameters):
         self._p = p
         self._tag = data.StructLayout({"last": 1})
-        self._phases = [PhaseGenerator(p, self._tag) for _ in range(p.lanes)]
+        # So many that rows of 8 beats last from a row's beginning until it is read.
+        self._rows = ROWS if p.compact else 2 * ROWS
+        # Many multipliers lie far from what follows them; the few of compact generators do not.
+        self._phases = [PhaseGenerator(p, self._tag, relay=not p.compact) for _ in range(p.lanes)]
         self._sincos = [SinCos(self._tag) for _ in range(p.lanes)]
         super().__init__(
             {
@@ -83,27 +86,29 @@ class SinusoidalRows(wiring.Component):
     def latency(self) -> int:
         """Clocks from a position to its first beat, and ``interval`` for every further one."""
         generated = Ram.latency + self._phases[0].latency + self._sincos[0].latency
-        return 1 + generated + 2 + 2 + Ram.latency + 1 + 2
+        return 1 + generated + 2 + 2 + Ram.latency + 2 + 2
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         released = Signal()
-        valid, last, words = self._generate(m, released)
-        row, entry = Signal(range(ROWS)), Signal(range(self._p.max_beats))
+        # A row's last beat is known a beat ahead.
+        single, penultimate = Signal(), Signal.like(self.shape.final)
+        m.d.sync += [single.eq(self.shape.final == 0), penultimate.eq(self.shape.final - 1)]
+        valid, last, words = self._generate(m, released, single, penultimate)
+        row, entry = Signal(range(self._rows)), Signal(range(self._p.max_beats))
         with m.If(valid):
             m.d.sync += entry.eq(entry + 1)
             with m.If(last):
                 m.d.sync += [entry.eq(0), row.eq(row + 1)]
         banks = self._banks(m, valid, Cat(entry[1:], row), entry[0], words)
-        written = delayed(m, valid & last, 1, reset_less=False, name="written")
-        self._read(m, banks, written, released)
+        self._read(m, banks, valid & last, released, single, penultimate)
         return m
 
-    def _generate(self, m, released) -> tuple[Value, Value, list[Value]]:
+    def _generate(self, m, released, single, penultimate) -> tuple[Value, Value, list[Value]]:
         """Entries of ``lanes`` sines and cosines, one row after the other, as rows are free."""
         p = self._p
-        free, entry = Signal(range(ROWS + 1), init=ROWS), Signal(range(p.max_beats))
-        final, active, begins, ends, tick = (Signal() for _ in range(5))
+        free, entry = Signal(range(self._rows + 1), init=self._rows), Signal(range(p.max_beats))
+        final, active, begins, ends, tick, spare = (Signal() for _ in range(6))
         operand = Signal(self._phases[0].i.payload.position.shape())
         if self.interval > 1:
             wait = Signal(range(self.interval))
@@ -113,22 +118,25 @@ class SinusoidalRows(wiring.Component):
         else:
             m.d.comb += tick.eq(1)
         m.d.comb += [
-            final.eq(entry == self.shape.final),
             ends.eq(active & tick & final),
-            self.i.ready.eq((free != 0) & (~active | ends)),
+            self.i.ready.eq(spare & (~active | ends)),
             begins.eq(self.i.valid & self.i.ready),
         ]
-        m.d.sync += free.eq(counted(free, released, begins))
+        m.d.sync += [
+            free.eq(counted(free, released, begins)),
+            spare.eq((free != 0) & ~begins),
+        ]
         with m.If(begins):
             m.d.sync += [
                 active.eq(1),
                 entry.eq(0),
+                final.eq(single),
                 operand.eq(self.i.payload.position + self.offset),
             ]
         with m.Elif(ends):
             m.d.sync += active.eq(0)
         with m.Elif(active & tick):
-            m.d.sync += entry.eq(entry + 1)
+            m.d.sync += [entry.eq(entry + 1), final.eq(entry == penultimate)]
 
         lane_bits, words = exact_log2(p.lanes), []
         goes = delayed(m, active & tick, Ram.latency, reset_less=False, name="goes")
@@ -175,7 +183,7 @@ class SinusoidalRows(wiring.Component):
         """The ring, even and odd entries apart, so that two can be read at once."""
         banks = []
         for bank in range(2):
-            ram = Ram(len(Cat(map(Value.cast, words))), ROWS * -(-self._p.max_beats // 2))
+            ram = Ram(len(Cat(map(Value.cast, words))), self._rows * -(-self._p.max_beats // 2))
             m.submodules[f"bank_{bank}"] = ram
             m.d.comb += [
                 ram.write_enable.eq(valid & (odd == bank)),
@@ -185,38 +193,45 @@ class SinusoidalRows(wiring.Component):
             banks.append(ram)
         return banks
 
-    def _read(self, m, banks, written, released):
+    def _read(self, m, banks, written, released, single, penultimate):
         """Beats of whole rows in their layout, as far as there is room behind."""
         p = self._p
         m.submodules.beats = beats = Queue(row_layout(p, ROW_BITS), BEATS, full_rate=True)
-        whole, beat, row = Signal(range(ROWS + 1)), Signal(range(p.max_beats)), Signal(range(ROWS))
-        places, goes, ends = Signal(bits_for(BEATS), init=BEATS - 1), Signal(), Signal()
-        taken, second = beats.o.valid & beats.o.ready, Signal()
-        index = Signal(range(p.max_beats))
+        whole, row = Signal(range(self._rows + 1)), Signal(range(self._rows), init=self._rows - 1)
+        beat, index, second = Signal(range(p.max_beats)), Signal(range(p.max_beats)), Signal()
+        places, room = Signal(bits_for(BEATS), init=BEATS - 1), Signal()
+        active, final, goes, ends, begins = (Signal() for _ in range(5))
+        taken = beats.o.valid & beats.o.ready
         m.d.comb += [
-            goes.eq((whole != 0) & (places != 0)),
-            ends.eq(goes & (beat == self.shape.final)),
+            goes.eq(active & room),
+            ends.eq(goes & final),
+            begins.eq((~active | ends) & (whole != 0)),
             released.eq(ends),
         ]
         m.d.sync += [
-            whole.eq(counted(whole, written, ends)),
+            whole.eq(counted(whole, written, begins)),
             places.eq(counted(places, taken, goes)),
+            room.eq(places > 2),  # two clocks late
         ]
         # In halves a beat takes two entries' sines, later their cosines; else one entry.
         with m.If(goes):
             turns = index == (self.shape.final >> 1)
-            m.d.sync += [beat.eq(beat + 1), index.eq(index + 1)]
+            m.d.sync += [beat.eq(beat + 1), index.eq(index + 1), final.eq(beat == penultimate)]
             with m.If(self.shape.halves & turns):
                 m.d.sync += [index.eq(0), second.eq(1)]
-            with m.If(ends):
-                m.d.sync += [beat.eq(0), index.eq(0), second.eq(0), row.eq(row + 1)]
+        with m.If(begins):
+            m.d.sync += [active.eq(1), row.eq(row + 1), final.eq(single)]
+            m.d.sync += [beat.eq(0), index.eq(0), second.eq(0)]
+        with m.Elif(ends):
+            m.d.sync += active.eq(0)
         entry = Mux(self.shape.halves, index, index >> 1)
-        odd = delayed(m, index[0], Ram.latency, name="odd")
-        later = delayed(m, second ^ self.shape.cosine, Ram.latency, name="later")
+        odd = delayed(m, index[0], Ram.latency + 1, name="odd")
+        later = delayed(m, second ^ self.shape.cosine, Ram.latency + 1, name="later")
 
         for ram in banks:
             m.d.comb += ram.read_address.eq(Cat(entry[: len(index) - 1], row))
-        words = [ram.read_data for ram in banks]
+        # A register behind the memory's own, which lies far from the words.
+        words = [delayed(m, ram.read_data, 1, name="read") for ram in banks]
         out = Signal(data.ArrayLayout(signed(ROW_BITS), p.beat_elements), reset_less=True)
         both = Cat(*words)
         with m.If(self.shape.halves):
@@ -225,10 +240,10 @@ class SinusoidalRows(wiring.Component):
                 m.d.sync += out[number].eq(Mux(later, cosine, sine))
         with m.Else():
             m.d.sync += Value.cast(out).eq(Mux(odd, words[1], words[0]))
-        shown = Ram.latency + 1
+        shown = Ram.latency + 2
         m.d.comb += [
             beats.i.valid.eq(delayed(m, goes, shown, reset_less=False, name="shown")),
             beats.i.payload.data.eq(out),
-            beats.i.payload.last.eq(delayed(m, ends, shown, name="ends")),
+            beats.i.payload.last.eq(delayed(m, final, shown, name="final")),
         ]
         connect(m, beats.o, wiring.flipped(self.o))

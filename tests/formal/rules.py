@@ -6,8 +6,10 @@ from contextvars import ContextVar
 
 from amaranth.asserts import AnyConst, AnySeq
 from amaranth.hdl import Assert, Assume, Cover, Module, Signal, Value
+from amaranth.lib import wiring
 
 __all__ = [
+    "any_inputs",
     "assume",
     "before",
     "claims_alone",
@@ -40,6 +42,13 @@ def free(m: Module, shape, name: str = "free") -> Signal:
     signal = Signal(shape, name=name)
     m.d.comb += Value.cast(signal).eq(AnySeq(Value.cast(signal).shape()))
     return signal
+
+
+def any_inputs(m: Module, dut):
+    """Let every input of a component be anything in every clock."""
+    for path, member, value in dut.signature.flatten(dut):
+        if member.flow is wiring.In:
+            m.d.comb += Value.cast(value).eq(free(m, len(Value.cast(value)), str(path[-1])))
 
 
 def constant(m: Module, shape, name: str = "constant") -> Signal:

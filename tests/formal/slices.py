@@ -13,7 +13,7 @@ from .order import Order, in_order
 from .proof import Bug, Proof
 from .rules import assume, before, cover, free, invariant, prove, sends, takes
 
-__all__ = ["PROOFS", "in_queue", "places"]
+__all__ = ["PROOFS", "in_queue", "in_skid", "places"]
 
 WIDTH, DEPTH = 4, 16
 
@@ -23,22 +23,20 @@ def skid() -> Module:
     m.submodules.dut = dut = Opened(Skid(WIDTH))
     sends(m, dut.i)
     takes(m, dut.o)
-    spare = dut["spare_valid"]
-    order = in_order(
-        m,
-        dut.i.valid & dut.i.ready,
-        dut.i.payload,
-        dut.o.valid,
-        dut.o.valid & dut.o.ready,
-        dut.o.payload,
-        2,
-    )
-    invariant(m, order.held == dut.o.valid + spare)
-    invariant(m, dut.o.valid, when=spare)
-    order.place(0, dut.o.payload)
-    order.place(1, dut["spare"])
-    cover(m, spare & dut.o.ready & dut.i.valid)
+    in_skid(m, dut, dut.i.payload)
+    cover(m, ~dut.i.ready & dut.o.ready & dut.i.valid)
     return m
+
+
+def in_skid(m: Module, skid: Opened, item):
+    """Prove that a register slice gives each ``item`` that it takes, once and in order."""
+    out, spare = skid.o, skid["spare_valid"]
+    taken, given = skid.i.valid & skid.i.ready, out.valid & out.ready
+    order = in_order(m, taken, item, out.valid, given, out.payload, 2)
+    invariant(m, order.held == out.valid + spare)
+    invariant(m, out.valid, when=spare)
+    order.place(0, out.payload)
+    order.place(1, skid["spare"])
 
 
 def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:

@@ -23,7 +23,7 @@ from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 from .framing import ADDER, ROPE
 from .opened import Opened
 from .proof import Bug, Proof
-from .rules import assume, before, cover, free, invariant, prove
+from .rules import any_inputs, assume, before, cover, invariant, prove
 
 __all__ = ["CORE", "PROOFS", "UNITS", "channels"]
 
@@ -65,9 +65,7 @@ def keeping(m: Module, dut, *, besides: str = "none"):
 
     Channels whose names begin with ``besides`` are left out.
     """
-    for path, member, value in dut.signature.flatten(dut):
-        if member.flow is wiring.In:
-            m.d.comb += Value.cast(value).eq(free(m, len(Value.cast(value)), str(path[-1])))
+    any_inputs(m, dut)
     for channel in channels(dut):
         if channel.given and channel.prefix.startswith(besides):
             continue

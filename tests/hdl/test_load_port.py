@@ -199,3 +199,17 @@ def test_giving_up_what_is_finished_does_nothing():
         await load(h, ALIBI, [2, 3])
 
     assert run(host)["alibi"] == [*image([1]), *image([2, 3])]
+
+
+@pytest.mark.parametrize("until", range(14, 22))
+def test_giving_up_twice_is_as_giving_up_once_whenever_the_pending_word_is_taken(until):
+    async def host(h):
+        assert await h.begin(SINUSOIDAL, 5)
+        assert await h.write(0, 7)
+        await h.abort()
+        await h.abort()
+        await h.ctx.tick().repeat(40)
+        await load(h, SINUSOIDAL, [1, 2, 3])
+
+    got = run(host, blocked=lambda _unit, clock: clock < until)["sinusoidal"]
+    assert got == [(7, 0), (0, 1), *image([1, 2, 3])]

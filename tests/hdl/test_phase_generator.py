@@ -25,14 +25,16 @@ def stimuli(p: RopeParameters) -> tuple[list[int], list[int]]:
     return [position for position, _ in pairs], [increment for _, increment in pairs]
 
 
+@pytest.mark.parametrize("relay", [False, True], ids=["plain", "relay"])
 @pytest.mark.parametrize("position_bits", [8, 16, 17, 26, 32])
 @pytest.mark.parametrize("compact", [False, True], ids=["pipelined", "compact"])
-def test_a_phase_comes_a_latency_later_one_every_interval(compact, position_bits):
+def test_a_phase_comes_a_latency_later_one_every_interval(compact, position_bits, relay):
     p = RopeParameters(compact=compact, position_bits=position_bits)
     positions, increments = stimuli(p)
-    generator = PhaseGenerator(p, range(1 << 12))
+    generator = PhaseGenerator(p, range(1 << 12), relay=relay)
     interval, latency = generator.interval, generator.latency
     assert interval == (5 if compact else 1)
+    assert latency == (8 if compact else 4) + relay
 
     def spread(values, fill):
         return [x for value in values for x in (value, *[fill] * (interval - 1))]

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from amaranth.hdl import Fragment, Instance, Shape, signed, unsigned
 
-from ropeway.hdl.primitives import DualRom, Multiplier, Ram
+from ropeway.hdl import primitives
+from ropeway.hdl.primitives import AheadRam, DualRom, Multiplier, Ram
 from tests.hdl.benches import clock_through
 
 
@@ -64,6 +65,37 @@ def test_a_ram_gives_the_word_of_two_clocks_ago(width, depth):
     assert compared > 0
 
 
+@pytest.mark.parametrize("block", [False, True], ids=["distributed", "block"])
+@pytest.mark.parametrize(("width", "depth"), [(34, 16), (1, 64), (3, 2)])
+def test_an_ahead_ram_gives_a_word_from_the_clock_after_its_write(width, depth, block, monkeypatch):
+    monkeypatch.setattr(primitives, "_is_ice40", lambda _platform: block)
+    random = np.random.default_rng(width)
+    clocks = 600
+    enable = random.integers(0, 2, clocks)
+    write, read = random.integers(0, depth, (2, clocks))
+    words = [int(x) % (1 << width) for x in random.integers(0, 1 << 62, clocks)]
+    found = clock_through(
+        AheadRam(width, depth),
+        {
+            "write_enable": enable,
+            "write_address": write,
+            "write_data": words,
+            "address": read,
+            "ahead": [*read[1:], 0],
+        },
+        ["data"],
+    )["data"]
+    memory: dict[int, int] = {}
+    collided = 0
+    for clock in range(clocks):
+        if clock and read[clock] in memory:
+            assert found[clock] == memory[read[clock]]
+            collided += bool(enable[clock - 1] and write[clock - 1] == read[clock])
+        if enable[clock]:
+            memory[write[clock]] = words[clock]
+    assert collided > 0
+
+
 def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
     random = np.random.default_rng(0)
     content = random.integers(0, 1 << 20, 256).tolist()
@@ -79,15 +111,16 @@ def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
         assert words.tolist() == [content[address] for address in addresses]
 
 
-class Ecp5:
+class Platform:
     """As much of a platform as the primitives look at."""
 
-    device = "LFE5U-25F"
+    def __init__(self, device: str):
+        self.device = device
 
 
-def instances(component) -> list[Instance]:
-    """The device's own blocks that a component is made of on ECP5."""
-    found, waiting = [], [Fragment.get(component, Ecp5())]
+def instances(component, device: str = "LFE5U-25F") -> list[Instance]:
+    """The device's own blocks that a component is made of."""
+    found, waiting = [], [Fragment.get(component, Platform(device))]
     while waiting:
         fragment = waiting.pop()
         if isinstance(fragment, Instance):
@@ -106,6 +139,21 @@ def test_an_ecp5_multiplier_is_one_block_with_its_registers_in_use(relay):
 
 def test_an_operand_too_wide_for_the_block_is_inferred():
     assert instances(Multiplier(unsigned(19), signed(18))) == []
+    assert instances(Multiplier(unsigned(17), signed(16)), "iCE40UP5K") == []
+
+
+@pytest.mark.parametrize("signs", [(False, False), (True, False), (False, True), (True, True)])
+def test_an_ultraplus_multiplier_is_one_block_with_its_registers_in_use(signs):
+    shapes = [Shape(16, sign) for sign in signs]
+    (block,) = instances(Multiplier(*shapes, relay=True), "iCE40UP5K")
+    assert block.type == "SB_MAC16"
+    registers = dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), 1)
+    signedness = {"A_SIGNED": signs[0], "B_SIGNED": signs[1]}
+    assert (registers | signedness).items() <= block.parameters.items()
+
+
+def test_an_ice40_without_multipliers_takes_logic():
+    assert instances(Multiplier(signed(16), signed(16)), "iCE40HX8K") == []
 
 
 @pytest.mark.parametrize(("width", "depth", "blocks"), [(36, 512, 1), (49, 512, 2), (18, 1024, 1)])

@@ -4,18 +4,27 @@
 import numpy as np
 import pytest
 
+from ropeway.hdl import primitives
 from ropeway.hdl.queue import Queue
 from tests.hdl.benches import stream_through
+
+
+@pytest.fixture(autouse=True, params=["distributed", "block"])
+def memory(request, monkeypatch):
+    """Queues of memory that is read at once, and of iCE40's, which is asked a clock ahead."""
+    monkeypatch.setattr(primitives, "_is_ice40", lambda _platform: request.param == "block")
+
 
 ITEMS = np.random.default_rng(0).integers(0, 1 << 20, 300).tolist()
 
 
 @pytest.mark.parametrize("stall", [0.0, 0.5])
 @pytest.mark.parametrize("idle", [0.0, 0.5])
+@pytest.mark.parametrize("bypass", [False, True])
 @pytest.mark.parametrize("full_rate", [False, True])
 @pytest.mark.parametrize(("depth", "seed"), [(16, 1), (32, 2)])
-def test_items_come_out_in_their_order(depth, seed, full_rate, idle, stall):
-    queue = Queue(20, depth, full_rate=full_rate)
+def test_items_come_out_in_their_order(depth, seed, full_rate, bypass, idle, stall):
+    queue = Queue(20, depth, full_rate=full_rate, bypass=bypass)
     result = stream_through(queue, ITEMS, room=queue.room, idle=idle, stall=stall, seed=seed)
     assert result.items == ITEMS
     assert result.clocks_out[0] - result.clocks_in[0] >= queue.latency

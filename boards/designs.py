@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The designs whose figures are reported, each on its device."""
+
+from dataclasses import asdict, dataclass, field
+
+from amaranth.lib import wiring
+
+from ropeway.golden.adder_parameters import AdderParameters
+from ropeway.golden.alibi_parameters import AlibiParameters
+from ropeway.golden.parameters import RopeParameters
+from ropeway.hdl.alibi import AlibiUnit
+from ropeway.hdl.engine import RopeEngine
+from ropeway.hdl.learned_adder import LearnedAdder
+from ropeway.hdl.learned_memory import LearnedMemory
+from ropeway.hdl.learned_ram import LearnedRam
+from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
+
+__all__ = ["DESIGNS", "Design"]
+
+
+@dataclass(frozen=True)
+class Design:
+    """One unit with its parameters on one device; ``title`` says what it is in a table.
+
+    ``source`` is what feeds a learned adder: the beats of its block RAM (``depth``), or the width
+    of its bus in bits (``bus_bits``).
+    """
+
+    title: str
+    device: str
+    parameters: RopeParameters | AlibiParameters | AdderParameters
+    source: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def scheme(self) -> str:
+        """The encoding that the unit serves."""
+        if isinstance(self.parameters, RopeParameters):
+            return "rope"
+        if isinstance(self.parameters, AlibiParameters):
+            return "alibi"
+        return "learned" if self.source else "sinusoidal"
+
+    @property
+    def rate(self) -> tuple[float, str]:
+        """How many of what it gives a clock, where its rows keep up."""
+        p = self.parameters
+        if isinstance(p, RopeParameters):
+            return p.lanes, "pairs"
+        if isinstance(p, AlibiParameters):
+            return p.lanes, "scores"
+        interval = p.generator_interval if self.scheme == "sinusoidal" else 1
+        return p.beat_elements / interval, "elements"
+
+    def configuration(self) -> dict:
+        """All that was chosen when it was built."""
+        return asdict(self.parameters) | self.source
+
+    def build(self) -> wiring.Component:
+        """The unit itself."""
+        p = self.parameters
+        if isinstance(p, RopeParameters):
+            return RopeEngine(p)
+        if isinstance(p, AlibiParameters):
+            return AlibiUnit(p)
+        if "depth" in self.source:
+            return LearnedAdder(p, LearnedRam(p, self.source["depth"]))
+        if "bus_bits" in self.source:
+            return LearnedAdder(p, LearnedMemory(p, self.source["bus_bits"]))
+        return SinusoidalAdder(p)
+
+
+ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
+DESIGNS = {
+    "rope": Design("RoPE", ECP5, RopeParameters()),
+    "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
+    "alibi": Design("ALiBi", ECP5, AlibiParameters()),
+    "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
+    "learned-ram": Design("learned, block RAM", ECP5, AdderParameters(), {"depth": 1024}),
+    "learned-axi4": Design("learned, AXI4", ECP5, AdderParameters(), {"bus_bits": 256}),
+    "alibi-up5k": Design("ALiBi", ICE40, AlibiParameters(lanes=1)),
+    "sinusoidal-up5k": Design(
+        "sinusoidal, compact", ICE40, AdderParameters(lanes=1, max_width=240, compact=True)
+    ),
+    "learned-up5k": Design(
+        "learned, block RAM", ICE40, AdderParameters(lanes=1, max_width=512), {"depth": 1024}
+    ),
+}

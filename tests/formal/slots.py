@@ -54,7 +54,8 @@ def slots() -> Module:
     for clocks in range(3):
         prove(m, ~loaded, when=before(m, claims, clocks))
 
-    # A load of a slot in use is refused.
+    # A load of a slot in use is refused, and the slot is said to hold its geometry all the while.
+    prove(m, table.holds.bit_select(found.slot, 1), when=loaded | ~idle)
     prove(m, idle, when=table["judged"] & mine & ~table["refusing"] & loaded)
     cover(m, table.refused & ~idle, table["store"] & before(m, loaded, 14))
     return m
@@ -65,11 +66,12 @@ PROOFS = [
         "slots",
         "Nothing of a slot is written while an accepted token of it is unfinished, nor may one be"
         " accepted then; a slot that a load claims is not loaded; a load of a slot in use is"
-        " refused.",
+        " refused, and the slot `holds` its geometry meanwhile.",
         slots,
         (
             Bug("hdl/phase_table.py", "COUNTED = 6", "COUNTED = 4"),
             Bug("hdl/phase_table.py", "arriving & ~refusing, index", "arriving, index"),
+            Bug("hdl/phase_table.py", "holds.eq(self.holds & ~slot_bit)", "holds.eq(0)"),
         ),
         depth=48,
         reach=60,

@@ -124,15 +124,15 @@ def load_port() -> Module:
     accesses(m, dut)
     targets, fills = LOADED.load_targets, dut["fills"]
 
-    # The image at hand: what it is for, how many of its words there were, and that it is given up.
-    target, words, number = Signal(8), Signal(len(dut.words)), Signal(len(dut.words))
+    # The image at hand: what it is for, its words written and left, and that it is given up.
+    target, number, left = Signal(8), Signal(len(dut.words)), Signal(len(dut.words))
     active, given_up, last, extra = Signal(), Signal(), Signal(), Signal(2)
-    m.d.comb += last.eq((number + 1 == words) ^ given_up)
+    m.d.comb += last.eq((left == 1) ^ given_up)
     with m.If(dut.begin):
-        m.d.sync += [target.eq(dut.target), words.eq(dut.words), number.eq(0), active.eq(1)]
-        m.d.sync += extra.eq(0)
+        m.d.sync += [target.eq(dut.target), number.eq(0), left.eq(dut.words)]
+        m.d.sync += [active.eq(1), extra.eq(0)]
     with m.Elif(fills):
-        m.d.sync += [number.eq(number + 1), extra.eq(extra + given_up)]
+        m.d.sync += [number.eq(number + 1), left.eq(left - 1), extra.eq(extra + given_up)]
         m.d.sync += [active.eq(~last), given_up.eq(given_up & ~last)]
     with m.Elif(dut.abort & active):
         m.d.sync += [active.eq(number != 0), given_up.eq(number != 0)]
@@ -162,23 +162,22 @@ def load_port() -> Module:
         valids.append(out.valid)
     prove(m, dut.pending == Cat(valids).any())
 
-    invariant(m, extra == (number == words), when=active)
-    registers_of_loads(m, dut, target, words, number, active, given_up)
-    cover(m, fills & last & (words == 3) & ~given_up, fills & last & given_up & (extra == 1))
+    invariant(m, extra == (left == 0), when=active)
+    registers_of_loads(m, dut, target, left, number, active, given_up)
+    cover(m, fills & last & (number == 2) & ~given_up, fills & last & given_up & (extra == 1))
     cover(m, dut.begin & dut.pending)
     return m
 
 
-def registers_of_loads(m, dut, target, words, number, active, given_up):
+def registers_of_loads(m, dut, target, left, number, active, given_up):
     """What induction needs to know of the port's registers."""
-    left = dut["left"]
     invariant(m, dut["aborting"] == given_up)
-    invariant(m, dut["final"] == before(m, left == 1))
+    invariant(m, dut["final"] == before(m, dut["left"] == 1))
     invariant(m, dut["target"] == target, when=active)
-    invariant(m, left == (words - number)[: len(left)], when=active)
+    invariant(m, dut["left"] == left, when=active)
     invariant(m, Cat(target == n for n in LOADED.load_targets).any(), when=active)
-    invariant(m, (words != 0) & (number <= words), when=active)
-    invariant(m, given_up, when=active & (number == words))
+    invariant(m, given_up, when=active & (left == 0))
+    invariant(m, number + left < 1 << len(left), when=active)
     invariant(m, active & (number != 0), when=given_up)
 
 

@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from ropeway.hdl.adder import Adder
 from ropeway.hdl.alibi_starts import AlibiStarts
 from ropeway.hdl.axi_lite import AxiLite
+from ropeway.hdl.beat_router import BeatRouter
 from ropeway.hdl.core import RopewayCore
 from ropeway.hdl.drain import Drain
 from ropeway.hdl.framer import Framer
@@ -18,10 +19,15 @@ from ropeway.hdl.intake import Intake
 from ropeway.hdl.learned_memory import LearnedMemory
 from ropeway.hdl.learned_ram import LearnedRam
 from ropeway.hdl.learned_table import LearnedTable
+from ropeway.hdl.load_port import LoadPort
 from ropeway.hdl.phase_table import PhaseTable
+from ropeway.hdl.position_counter import PositionCounter
 from ropeway.hdl.position_gate import PositionGate
+from ropeway.hdl.position_router import PositionRouter
+from ropeway.hdl.position_source import PositionSource
 from ropeway.hdl.query_rows import QueryRows
 from ropeway.hdl.queue import Queue
+from ropeway.hdl.result_merger import ResultMerger
 from ropeway.hdl.row_bursts import RowBursts
 from ropeway.hdl.row_generator import RowGenerator
 from ropeway.hdl.row_reader import RowReader
@@ -31,6 +37,7 @@ from ropeway.hdl.walker import Walker
 from .framing import ADDER, ROPE
 from .paths import combinational_inputs
 from .proof import Bug, Structure
+from .routers import CORE as ROUTED
 from .rows import TEMPERED
 from .units import ALIBI, CORE, UNITS, channels
 
@@ -57,6 +64,17 @@ STREAMING: list[Callable[[], wiring.Component]] = [
     partial(RowReader, ADDER, 4, 2),
     partial(LearnedMemory, ADDER, 16, 16),
     partial(LearnedRam, ADDER, 16),
+    *(
+        partial(make, ROUTED)
+        for make in (
+            PositionCounter,
+            PositionSource,
+            PositionRouter,
+            BeatRouter,
+            ResultMerger,
+            LoadPort,
+        )
+    ),
     *UNITS.values(),
 ]
 SEPARATE: list[Callable[[], wiring.Component]] = [

@@ -2,7 +2,7 @@
 """What synthesis made of a design, as Verilog that simulates: its cells and their models.
 
 Yosys has models of the iCE40's cells, and of the ECP5's but for the multiplier and the block RAM,
-whose models stand in sim/models/.
+whose models stand in sim/cell-models/.
 """
 
 from importlib.resources import files
@@ -16,7 +16,7 @@ __all__ = ["cell_models", "device_models", "netlist_verilog"]
 
 def device_models(library: CellLibrary) -> dict[str, str]:
     """Our models of a family's blocks that Yosys has none of, by module."""
-    folder = files("ropeway.sim") / "models" / library.name
+    folder = files("ropeway.sim") / "cell-models" / library.name
     if not folder.is_dir():
         return {}
     found = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".v"))

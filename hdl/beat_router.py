@@ -38,6 +38,8 @@ class BeatRouter(wiring.Component):
         What it gives in this clock will be taken.
     o_verdict : stream of one bit, always ready
     epochs : In, 8 bits a slot
+    incomplete : Out
+        For one clock: a packet has gone of which a beat was partial.
     """
 
     i: stream.Interface
@@ -46,6 +48,7 @@ class BeatRouter(wiring.Component):
     o_verdict: stream.Interface
     room: Signal
     epochs: data.View
+    incomplete: Signal
 
     def __init__(self, p: CoreParameters):
         self._p, self._passages = p, passages(p)
@@ -57,6 +60,7 @@ class BeatRouter(wiring.Component):
                 "o_verdict": Out(pulse_stream(1)),
                 "room": In(1),
                 "epochs": In(data.ArrayLayout(EPOCH_BITS, len(p.slots))),
+                "incomplete": Out(1),
             }
             | {f"o_{name}": Out(stream.Signature(unit_beat_layout(p))) for name in self._passages}
         )
@@ -90,7 +94,8 @@ class BeatRouter(wiring.Component):
             self.o_ticket.payload.epoch.eq(self.epochs[order.slot]),
             self.o_verdict.valid.eq(goes & beat.last),
             self.o_verdict.payload.eq(partial | beat.partial | order.unknown),
+            self.incomplete.eq(goes & beat.last & (partial | beat.partial)),
         ]
         with m.If(goes):
-            m.d.sync += [begins.eq(beat.last), partial.eq(~beat.last & self.o_verdict.payload)]
+            m.d.sync += [begins.eq(beat.last), partial.eq(~beat.last & (partial | beat.partial))]
         return m

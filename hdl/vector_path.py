@@ -149,7 +149,7 @@ class VectorPath(wiring.Component):
             positions.room.eq(order.room),
             beats.room.eq(tickets.room),
             beats.epochs.eq(self.epochs),
-            self.partial.eq(beats.o_verdict.valid & beats.o_verdict.payload),
+            self.partial.eq(beats.incomplete),
             self.unknown.eq(positions.unknown),
         ]
         for name, unit in self.units.items():

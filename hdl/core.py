@@ -3,16 +3,17 @@
 
 from amaranth import *
 from amaranth.lib import wiring
-from amaranth.lib.wiring import In, Out
+from amaranth.lib.wiring import In
 
 from ropeway.golden.core_parameters import CoreParameters
 
 from .alibi import AlibiUnit
 from .axi_stream import axi_stream_signature, unpacked
 from .core_control import CoreControl
+from .core_events import watch
 from .fixed import counted
 from .score_port import ScorePort, score_signatures
-from .streams import connect
+from .streams import connect, export
 from .vector_path import VectorPath
 from .vector_port import VectorPort, vector_signatures
 
@@ -64,8 +65,8 @@ class RopewayCore(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.control = control = self.control
-        wiring.connect(m, wiring.flipped(self.s_axi), control.s_axi)
-        m.d.comb += self.irq.eq(control.irq)
+        for name in ("s_axi", "irq"):
+            export(m, self, control, name)
         if self.vectors:
             self._connect_vectors(m, control, self.vectors)
         if self.scores:
@@ -77,7 +78,7 @@ class RopewayCore(wiring.Component):
         m.submodules.vectors = path
         m.submodules.vector_port = port = VectorPort(self.parameters)
         for name in vector_signatures(self.parameters):
-            self._export(m, name, port)
+            export(m, self, port, name)
         connect(m, port.o, path.i)
         connect(m, port.o_position, path.i_position)
         connect(m, path.o, port.i)
@@ -95,7 +96,7 @@ class RopewayCore(wiring.Component):
                 getattr(path, f"clear_{unit}").eq(getattr(control, f"clear_{unit}")),
             ]
         if "m_axi" in path.signature.members:
-            wiring.connect(m, path.m_axi, wiring.flipped(self.m_axi))
+            export(m, self, path, "m_axi")
             m.d.comb += [path.base.eq(control.base), path.stride.eq(control.stride)]
         if "i_table" in path.signature.members:
             given, table = self.s_axis_table, path.i_table
@@ -111,7 +112,7 @@ class RopewayCore(wiring.Component):
         m.submodules.scores = unit
         m.submodules.score_port = port = ScorePort(self.parameters)
         for name in score_signatures(self.parameters):
-            self._export(m, name, port)
+            export(m, self, port, name)
         connect(m, port.o, unit.i)
         connect(m, port.o_segment, unit.i_segment)
         connect(m, unit.o, port.i)
@@ -124,31 +125,14 @@ class RopewayCore(wiring.Component):
         ]
         if "scale" in unit.signature.members:
             m.d.comb += unit.scale.eq(control.scale)
-        self._score_events(m, control.score_events, unit)
+        self._watch_scores(m, control.score_events, unit)
 
-    def _export(self, m, name: str, port):
-        """A port of a part's as the core's own."""
-        mine, theirs = getattr(self, name), getattr(port, name)
-        if self.signature.members[name].flow is Out:
-            wiring.connect(m, theirs, wiring.flipped(mine))
-        else:
-            wiring.connect(m, wiring.flipped(mine), theirs)
-
-    def _score_events(self, m, events, unit):
+    def _watch_scores(self, m, events, unit):
         """What is counted of scores; segments are awaited until their packet has come in."""
         awaited, begins, ends = Signal(SEGMENT_COUNT_BITS), Signal(), Signal()
-        goes_in, goes_out = unit.i.valid & unit.i.ready, unit.o.valid & unit.o.ready
         m.d.comb += [
             begins.eq(unit.i_segment.valid & unit.i_segment.ready),
-            ends.eq(goes_in & unit.i.payload.last),
+            ends.eq(unit.i.valid & unit.i.ready & unit.i.payload.last),
         ]
-        m.d.sync += [
-            awaited.eq(counted(awaited, begins, ends)),
-            events.positions.eq(begins),
-            events.beats_in.eq(goes_in),
-            events.beats_out.eq(goes_out),
-            events.tokens.eq(goes_out & unit.o.payload.last),
-            events.stalled.eq(unit.o.valid & ~unit.o.ready),
-            events.no_data.eq((awaited != 0) & ~unit.i.valid),
-            events.no_position.eq((awaited == 0) & unit.i.valid),
-        ]
+        m.d.sync += awaited.eq(counted(awaited, begins, ends))
+        watch(m, events, unit.i, unit.o, accepted=begins, awaits=awaited != 0)

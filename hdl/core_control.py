@@ -6,11 +6,12 @@ from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS
-from ropeway.golden.core_parameters import BYPASS, CoreParameters, MemoryTable
+from ropeway.golden.core_parameters import CoreParameters, MemoryTable
 
 from .axi_lite import AxiLite, axi_lite_signature
+from .core_events import count_loads, events_layout
 from .core_identity import KINDS
-from .core_layouts import EPOCH_BITS, events_layout, place_layout
+from .core_layouts import EPOCH_BITS, place_layout, slot_number
 from .core_registers import core_registers
 from .load_port import LoadPort, load_shapes
 from .position_counter import PositionCounter
@@ -186,10 +187,10 @@ class CoreControl(wiring.Component):
         """Runs of positions; whether one has ended in this clock."""
         p = self.parameters
         m.submodules.counter = counter = PositionCounter(p)
-        first, slot = counter.first, registers.auto_use_slot
+        first = counter.first
         m.d.comb += [
             *(first.position[axis].eq(registers.auto_base) for axis in range(p.axes)),
-            first.slot.eq(slot),
+            first.slot.eq(slot_number(p, registers.auto_use_slot)),
             first.conjugate.eq(registers.auto_use_conjugate),
             first.pure.eq(registers.auto_use_pure),
             first.bypass.eq(registers.auto_use_bypass),
@@ -199,9 +200,6 @@ class CoreControl(wiring.Component):
             registers.auto_control_refused.eq(registers.auto_control_start & counter.o.valid),
             registers.auto_left.eq(counter.left),
         ]
-        if BYPASS in p.slots:  # a number that does not fit is that of no slot, as VectorPort has it
-            with m.If(slot >= len(p.slots)):
-                m.d.comb += first.slot.eq(len(p.slots))
         if p.rope and p.rope.temperature:
             m.d.comb += Value.cast(first.temperature).eq(registers.auto_temperature)
         connect(m, counter.o, wiring.flipped(self.o_counted))
@@ -222,9 +220,8 @@ class CoreControl(wiring.Component):
             epochs += [self.epochs[slot] for slot in range(len(p.slots))]
         states = [(self.loaded[n], self.busy[n]) for n in range(len(p.slots))]
         if p.alibi:
-            epoch, before = Signal(EPOCH_BITS), Signal()
-            m.d.sync += before.eq(self.loaded_alibi)
-            m.d.sync += epoch.eq(epoch + (self.loaded_alibi & ~before))
+            epoch = Signal(EPOCH_BITS)
+            count_loads(m, epoch, self.loaded_alibi)
             scores = Signal()
             m.d.sync += scores.eq(asked == len(p.slots))
             with m.If(scores):

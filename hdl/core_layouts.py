@@ -4,18 +4,18 @@
 from amaranth import *
 from amaranth.lib import data
 
-from ropeway.golden.core_parameters import CoreParameters
+from ropeway.golden.core_parameters import BYPASS, CoreParameters
 
 from .layouts import temperature_fields
 
 __all__ = [
     "EPOCH_BITS",
     "beat_layout",
-    "events_layout",
     "order_layout",
     "passages",
     "place_layout",
     "result_layout",
+    "slot_number",
     "ticket_layout",
 ]
 
@@ -40,6 +40,13 @@ def place_layout(p: CoreParameters) -> data.StructLayout:
         }
         | rope
     )
+
+
+def slot_number(p: CoreParameters, number: Value) -> Value:
+    """A slot's number from outside; where there is a bypass, all beyond the slots are one."""
+    if BYPASS not in p.slots:
+        return number
+    return Mux(number >= len(p.slots), len(p.slots), number)
 
 
 def beat_layout(p: CoreParameters) -> data.StructLayout:
@@ -71,13 +78,3 @@ def result_layout(p: CoreParameters) -> data.StructLayout:
     return data.StructLayout(
         {"data": elements, "last": 1, "error": 1, "slot": p.slot_bits, "epoch": EPOCH_BITS}
     )
-
-
-def events_layout() -> data.StructLayout:
-    """What counters count of vectors, each for a clock.
-
-    A position accepted, a beat in, a beat out, a result's last beat out; a beat that waits to be
-    taken; a token that waits for data, and data that wait for a token.
-    """
-    names = ("positions", "beats_in", "beats_out", "tokens", "stalled", "no_data", "no_position")
-    return data.StructLayout(dict.fromkeys(names, 1))

@@ -3,10 +3,10 @@
 
 from amaranth import *
 from amaranth.lib import wiring
-from amaranth.lib.wiring import Out
 
 from .axi_rom import AxiRom
 from .core import RopewayCore
+from .streams import export
 
 __all__ = ["CoreWithRom"]
 
@@ -28,12 +28,6 @@ class CoreWithRom(wiring.Component):
         m = Module()
         m.submodules.core, m.submodules.rom = self._core, self._rom
         wiring.connect(m, self._core.m_axi, self._rom.axi)
-        for name, member in self.signature.members.items():
-            mine, theirs = getattr(self, name), getattr(self._core, name)
-            if member.is_port:
-                m.d.comb += mine.eq(theirs)
-            elif member.flow is Out:
-                wiring.connect(m, theirs, wiring.flipped(mine))
-            else:
-                wiring.connect(m, wiring.flipped(mine), theirs)
+        for name in self.signature.members:
+            export(m, self, self._core, name)
         return m

@@ -3,8 +3,9 @@
 
 from amaranth import *
 from amaranth.lib import stream, wiring
+from amaranth.lib.wiring import Out
 
-__all__ = ["connect", "delayed", "pulse_stream"]
+__all__ = ["connect", "delayed", "export", "pulse_stream"]
 
 
 def pulse_stream(shape) -> stream.Signature:
@@ -21,6 +22,18 @@ def connect(m, source, sink):
     if shapes[0] != shapes[1]:
         raise TypeError(f"streams must carry the same payload, not {shapes[0]!r} and {shapes[1]!r}")
     wiring.connect(m, source, sink)
+
+
+def export(m, whole, part, name: str):
+    """Make a part's port ``name`` the whole's own, of the same signature."""
+    member = whole.signature.members[name]
+    mine, theirs = getattr(whole, name), getattr(part, name)
+    if member.is_port:
+        m.d.comb += mine.eq(theirs) if member.flow is Out else theirs.eq(mine)
+    elif member.flow is Out:
+        wiring.connect(m, theirs, wiring.flipped(mine))
+    else:
+        wiring.connect(m, wiring.flipped(mine), theirs)
 
 
 def delayed(m, value, clocks: int, *, reset_less: bool = True, name: str = "delayed"):

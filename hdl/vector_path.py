@@ -9,10 +9,10 @@ from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.core_parameters import BYPASS, CoreParameters, MemoryTable, RamTable
 
 from .beat_router import BeatRouter, unit_beat_layout
+from .core_events import count_loads, events_layout, watch
 from .core_layouts import (
     EPOCH_BITS,
     beat_layout,
-    events_layout,
     order_layout,
     place_layout,
     result_layout,
@@ -161,7 +161,14 @@ class VectorPath(wiring.Component):
             m.submodules.bypass = bypass = Skid(unit_beat_layout(p))
             self._connect_beats(m, BYPASS, bypass, beats, results)
         self._slots(m, results, positions)
-        self._events(m, positions, beats, results)
+        watch(
+            m,
+            self.events,
+            self.i,
+            self.o,
+            accepted=positions.o_order.valid,
+            awaits=beats.i_order.valid,
+        )
         return m
 
     def _connect_beats(self, m, name: str, unit, beats, results):
@@ -215,12 +222,8 @@ class VectorPath(wiring.Component):
                 m.d.comb += self.loaded[slot].eq(1)
                 fingerprints.append(C(0, 64))
                 continue
-            loaded = unit.loaded[slot] if name == "rope" else unit.loaded
-            before = Signal(name=f"loaded_{slot}")
-            m.d.comb += self.loaded[slot].eq(loaded)
-            m.d.sync += before.eq(loaded)
-            with m.If(loaded & ~before):
-                m.d.sync += self.epochs[slot].eq(self.epochs[slot] + 1)
+            m.d.comb += self.loaded[slot].eq(unit.loaded[slot] if name == "rope" else unit.loaded)
+            count_loads(m, self.epochs[slot], self.loaded[slot])
             fingerprints.append(unit.fingerprint)
         if "rope" in self.units:
             m.d.comb += self.units["rope"].fingerprint_slot.eq(self.fingerprint_slot)
@@ -228,17 +231,3 @@ class VectorPath(wiring.Component):
             for slot, fingerprint in enumerate(fingerprints):
                 with m.Case(slot):
                     m.d.comb += self.fingerprint.eq(fingerprint)
-
-    def _events(self, m, positions, beats, results):
-        """What is counted, from the streams' own handshakes."""
-        events = self.events
-        goes_in, goes_out = self.i.valid & self.i.ready, self.o.valid & self.o.ready
-        m.d.sync += [
-            events.positions.eq(positions.o_order.valid),
-            events.beats_in.eq(goes_in),
-            events.beats_out.eq(goes_out),
-            events.tokens.eq(goes_out & self.o.payload.last),
-            events.stalled.eq(self.o.valid & ~self.o.ready),
-            events.no_data.eq(beats.i_order.valid & ~self.i.valid),
-            events.no_position.eq(self.i.valid & ~beats.i_order.valid),
-        ]

@@ -5,10 +5,10 @@ from amaranth import *
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.golden.core_parameters import BYPASS, CoreParameters
+from ropeway.golden.core_parameters import CoreParameters
 
 from .axi_stream import WORD, axi_stream_signature, packed, unpacked
-from .core_layouts import EPOCH_BITS, beat_layout, place_layout, result_layout
+from .core_layouts import EPOCH_BITS, beat_layout, place_layout, result_layout, slot_number
 from .position_source import PositionSource, placed_layout
 from .skid import Skid
 from .streams import connect
@@ -134,10 +134,7 @@ class VectorPort(wiring.Component):
             m.d.comb += place.position[axis].eq(word.word_select(axis, WORD))
         use = word.word_select(p.axes, WORD)
         slot = use[:SLOT_BYTE]
-        m.d.comb += place.slot.eq(slot)
-        if BYPASS in p.slots:  # a number that does not fit is that of no slot too
-            with m.If(slot >= len(p.slots)):
-                m.d.comb += place.slot.eq(len(p.slots))
+        m.d.comb += place.slot.eq(slot_number(p, slot))
         m.d.comb += [getattr(place, flag).eq(use[SLOT_BYTE + n]) for n, flag in enumerate(FLAGS)]
         if p.rope and p.rope.temperature:
             m.d.comb += Value.cast(place.temperature).eq(word.word_select(p.axes + 1, WORD))

@@ -17,7 +17,7 @@ from ropeway.hdl.register_bus import Answer
 from ropeway.hdl.registers import RegisterMap
 
 from .core_script import CoreScript
-from .core_words import element_words
+from .core_words import table_beats, table_rows
 from .native import NativeModel, NativeRun
 from .score_script import ScoreScript
 
@@ -82,18 +82,13 @@ class CoreBench:
         core = RopewayCore(p)
         rom = None
         if table is not None and isinstance(p.table, MemoryTable):
-            size = p.table.bus_bits // 8
-            rows = element_words(table, p.element_bytes).view(np.uint8)
-            stride = -(-rows.shape[1] // size)
-            padded = np.pad(rows, ((0, 0), (0, stride * size - rows.shape[1])))
-            words = [int.from_bytes(w.tobytes(), "little") for w in padded.reshape(-1, size)]
+            rows, stride = table_rows(p, table, p.table.bus_bits)
+            units = rows.reshape(-1, p.table.bus_bits // 8)
+            words = [int.from_bytes(unit.tobytes(), "little") for unit in units]
             rom = AxiRom(p.table.address_bits, p.table.bus_bits, words)
             self._settings = [Write(self.registers["TABLE_STRIDE"].address(), stride)]
         elif table is not None and isinstance(p.table, RamTable):
-            beats = element_words(table.reshape(-1, p.beat_elements), p.element_bytes)
-            last = np.zeros((len(beats), 1), "<u4")
-            last[-1] = 1
-            self._table = np.concatenate([beats, last], axis=1)
+            self._table = table_beats(p, table)
         self.model = NativeModel(CoreWithRom(core, rom) if rom else core, cache=cache)
 
     def run(

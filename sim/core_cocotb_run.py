@@ -17,7 +17,7 @@ from ropeway.hdl.registers import Access, Register
 from .cocotb_run import CocotbBuild
 from .core_bench import Mixture
 from .core_script import CoreScript
-from .core_words import element_words
+from .core_words import table_beats, table_rows
 from .score_script import ScoreScript
 from .verilog import write_verilog
 
@@ -107,16 +107,11 @@ class CoreSimulation:
         """A learned table where the core looks for it."""
         p = self.parameters
         if isinstance(p.table, MemoryTable):
-            size = p.table.bus_bits // 8
-            rows = element_words(table, p.element_bytes).view(np.uint8)
-            stride = -(-rows.shape[1] // size)
-            self._data["memory"] = np.pad(rows, ((0, 0), (0, stride * size - rows.shape[1])))
+            self._data["memory"], stride = table_rows(p, table, p.table.bus_bits)
             for name, value in (("TABLE_BASE_LOW", MEMORY_BASE), ("TABLE_STRIDE", stride)):
                 self._settings.append((self.registers[name].address(), value))
         elif isinstance(p.table, RamTable):
-            beats = element_words(table.reshape(-1, p.beat_elements), p.element_bytes)
-            last = np.arange(len(beats)) == len(beats) - 1
-            self._data["s_axis_table"] = np.column_stack([beats, last.astype("<u4")])
+            self._data["s_axis_table"] = table_beats(p, table)
 
     def _streams(
         self,

@@ -5,7 +5,15 @@ import numpy as np
 
 from ropeway.golden.core_parameters import CoreParameters
 
-__all__ = ["beat_words", "element_words", "place_words", "result_words", "words_of_elements"]
+__all__ = [
+    "beat_words",
+    "element_words",
+    "place_words",
+    "result_words",
+    "table_beats",
+    "table_rows",
+    "words_of_elements",
+]
 
 CONJUGATE, PURE, BYPASS = (1 << bit for bit in (8, 9, 10))
 EPOCH_SHIFT, ERROR_SHIFT = 8, 16
@@ -22,6 +30,22 @@ def words_of_elements(words: np.ndarray, element_bytes: int, count: int) -> np.n
     """The reverse: ``count`` elements a beat, int64 [beats, count]."""
     raw = np.ascontiguousarray(words, dtype="<u4").view(np.uint8)[:, : count * element_bytes]
     return np.ascontiguousarray(raw).view(f"<i{element_bytes}").astype(np.int64)
+
+
+def table_beats(p: CoreParameters, table: np.ndarray) -> np.ndarray:
+    """A learned table [rows, width] for block RAM: uint32 [beats, words] of TDATA and TLAST."""
+    beats = element_words(table.reshape(-1, p.beat_elements), p.element_bytes)
+    last = np.zeros((len(beats), 1), "<u4")
+    last[-1] = 1
+    return np.concatenate([beats, last], axis=1)
+
+
+def table_rows(p: CoreParameters, table: np.ndarray, bus_bits: int) -> tuple[np.ndarray, int]:
+    """A learned table as it lies in memory, uint8 [rows, bytes], and a row's words of the bus."""
+    size = bus_bits // 8
+    rows = element_words(table, p.element_bytes).view(np.uint8)
+    stride = -(-rows.shape[1] // size)
+    return np.pad(rows, ((0, 0), (0, stride * size - rows.shape[1]))), stride
 
 
 def _constant(value: int, bits: int, beats: int) -> np.ndarray:

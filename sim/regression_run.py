@@ -3,11 +3,9 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree as ET
 
 from ropeway.golden import InputError
@@ -43,23 +41,25 @@ def run_cases(
     store.mkdir(parents=True, exist_ok=True)
     outcomes = {case: kept for case in cases if (kept := _kept(store, case))}
     pending = [case for case in cases if case not in outcomes]
-    with _executor(jobs, address) as submit:
-        for outcome in _completed(submit, pending):
-            _keep(store, outcome)
-            outcomes[outcome.case] = outcome
-            progress(outcome.case.name, len(outcomes), len(cases))
+    for outcome in _here(pending, jobs) if address is None else _on_cluster(pending, address):
+        _keep(store, outcome)
+        outcomes[outcome.case] = outcome
+        progress(outcome.case.name, len(outcomes), len(cases))
     return [outcomes[case] for case in cases]
 
 
-@contextmanager
-def _executor(jobs: int, address: str | None) -> Iterator[Any]:
-    """What takes a case and gives a future of its outcome."""
-    if address is None:
-        with ProcessPoolExecutor(jobs) as pool:
-            yield lambda case: pool.submit(run_case, case)
-        return
+def _here(cases: Sequence[Case], jobs: int) -> Iterator[Outcome]:
+    """Outcomes as they come, from processes of this machine."""
+    with ProcessPoolExecutor(jobs) as pool:
+        for future in as_completed([pool.submit(run_case, case) for case in cases]):
+            yield future.result()
+
+
+def _on_cluster(cases: Sequence[Case], address: str) -> Iterator[Outcome]:
+    """Outcomes as they come, from a dask cluster."""
     try:
         from distributed import Client
+        from distributed import as_completed as as_they_come
     except ImportError:
         raise InputError("dask", address, "needs `pip install 'ropeway[cluster]'`") from None
     try:
@@ -67,18 +67,7 @@ def _executor(jobs: int, address: str | None) -> Iterator[Any]:
     except (OSError, ValueError) as error:
         raise InputError("dask", address, f"cannot be reached: {error}") from None
     with client:
-        yield lambda case: client.submit(run_case, case, pure=False)
-
-
-def _completed(submit, cases: Iterable[Case]) -> Iterator[Outcome]:
-    futures = [submit(case) for case in cases]
-    if all(isinstance(future, Future) for future in futures):
-        for future in as_completed(futures):
-            yield future.result()
-    else:
-        from distributed import as_completed as as_they_come
-
-        for future in as_they_come(futures):
+        for future in as_they_come(client.map(run_case, cases, pure=False)):
             yield future.result()
 
 

@@ -84,19 +84,19 @@ def test_a_lane_of_16_bit_coefficients_takes_four_multipliers_on_ice40(scratch):
 
 
 def told(text: str, cells: str = "{}"):
-    """A tool that writes this log, and statistics of these cells."""
+    """A Yosys that writes this log, and statistics of these cells."""
 
-    def tool(_name, _arguments, where):
+    def run_yosys(_script, where, _log):
         (where / "synthesis.log").write_text(text)
         (where / "stat.json").write_text(f'{{"design": {{"num_cells_by_type": {cells}}}}}')
 
-    return tool
+    return run_yosys
 
 
 def test_conflicting_drivers_are_an_error(scratch, monkeypatch):
     """The one that makes wrong hardware: Yosys says it in its log alone."""
     monkeypatch.setattr(
-        boards_place, "_tool", told("Warning: Driver-driver conflict for \\p [0]\n")
+        boards_place, "run_yosys", told("Warning: Driver-driver conflict for \\p [0]\n")
     )
     with pytest.raises(RuntimeError, match="driver-driver conflict"):
         synthesize(Parts(), ECP5, scratch)
@@ -104,7 +104,7 @@ def test_conflicting_drivers_are_an_error(scratch, monkeypatch):
 
 @pytest.mark.parametrize(("device", "block"), [(ECP5, "MULT18X18D"), (ICE40, "SB_MAC16")])
 def test_a_multiplier_that_synthesis_leaves_out_is_an_error(device, block, scratch, monkeypatch):
-    monkeypatch.setattr(boards_place, "_tool", told("", '{"DP16KD": 2}'))
+    monkeypatch.setattr(boards_place, "run_yosys", told("", '{"DP16KD": 2}'))
     with pytest.raises(RuntimeError, match=f"synthesis left 0 {block} of 1"):
         synthesize(Parts(), device, scratch)
 

@@ -12,7 +12,7 @@ from ropeway.golden.alibi_parameters import AlibiParameters
 from ropeway.golden.core_parameters import CoreParameters, MemoryTable, RamTable
 from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.core_control import CoreControl
-from ropeway.hdl.core_layouts import events_layout
+from ropeway.hdl.core_events import events_layout
 from ropeway.hdl.core_registers import core_registers
 from ropeway.hdl.core_status import EVENTS, FIRSTS, FLAGS
 from ropeway.hdl.registers import Access

@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editab
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup documents demo figures test lint types mutants prove regress netlists prefill fmax clean
+.PHONY: help setup documents demo figures test lint types search mutants prove regress netlists prefill fmax clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -30,6 +30,9 @@ lint: $(VENV)/lint types ## style, formatting and types
 
 types: $(VENV)/lint ## types alone
 	$(BIN)/pyright
+
+search: $(VENV)/test ## look for a counterexample to what properties the tests state, in new places
+	$(BIN)/python -m pytest -n auto -m hypothesis --hypothesis-profile=search $(ARGS)
 
 mutants: $(VENV)/test ## plant each classic mistake and see a named test turn red
 	$(BIN)/python -m tests.mutants

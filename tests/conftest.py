@@ -7,8 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
 
 from ropeway.cli import main
+
+# The suite tries the same examples each time; `make search` looks for others, and for longer.
+settings.register_profile("suite", derandomize=True, deadline=None)
+settings.register_profile("search", derandomize=False, deadline=None, max_examples=2000)
+settings.load_profile("suite")
 
 TINY_LLAMA = {
     "model_type": "llama",

@@ -537,7 +537,7 @@ def archive_bytes() -> bytes:
 ARCHIVE = archive_bytes()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=3 * settings.default.max_examples)
 @given(data=st.data())
 def test_broken_archives_raise_nothing_but_input_errors(tmp_path_factory, data):
     content = bytearray(ARCHIVE)

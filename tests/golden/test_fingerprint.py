@@ -25,7 +25,7 @@ from ropeway.golden.table_files import geometry_of_image, image_of, read_table, 
 
 LLAMA = {"model_type": "llama", "hidden_size": 1024, "num_attention_heads": 16}
 LLAMA |= {"num_key_value_heads": 8, "max_position_embeddings": 4096, "rope_theta": 10000.0}
-SETTINGS = settings(max_examples=50, deadline=None, derandomize=True)
+SETTINGS = settings(max_examples=settings.default.max_examples // 2)
 
 
 def print_of(config, **options) -> str:

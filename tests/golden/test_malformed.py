@@ -82,7 +82,7 @@ KEYS = st.sampled_from(
     ]
 )
 SETTINGS = settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True
+    max_examples=3 * settings.default.max_examples, suppress_health_check=[HealthCheck.too_slow]
 )
 
 

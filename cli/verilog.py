@@ -34,8 +34,9 @@ def add_arguments(parser: argparse.ArgumentParser):
         action="append",
         default=[],
         metavar="UNIT.KEY=VALUE",
-        help="another parameter, such as rope.slots=8, alibi.max_heads=64, table.depth=4096 or"
-        " table.bus_bits=256 (a table in external memory); docs/datasheet.md lists them",
+        help="another parameter, such as rope.slots=8, alibi.max_heads=64, table.depth=4096,"
+        " table.bus_bits=256 (a table in external memory) or core.bus=wishbone; docs/verilog.md"
+        " lists them",
     )
     parser.add_argument(
         "--family", default=GENERIC, metavar="|".join(FAMILIES), help=f"default {GENERIC}"

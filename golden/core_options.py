@@ -20,7 +20,8 @@ CLASSES: dict[str, type] = {
     "alibi": AlibiParameters,
 }
 UNITS = tuple(CLASSES)
-TABLE, DEPTH = "table", 1024
+CORE, TABLE, DEPTH = "core", "table", 1024
+OF_CORE = {field.name: field for field in fields(CoreParameters) if field.type in (str, bool)}
 BOOLEANS = {"true": True, "false": False}
 
 
@@ -30,13 +31,14 @@ def core_parameters(
     """The parameters of a core with units for ``schemes``, and all of them by name.
 
     ``common`` goes to every unit that has such a parameter, ``settings`` like ``rope.slots`` to one
-    of them; ``table.depth`` makes a learned table one in block RAM, the default, ``table.bus_bits``
-    or ``table.address_bits`` one in external memory. Raises InputError.
+    of them and ``core.bus`` to the whole; ``table.depth`` makes a learned table one in block RAM,
+    the default, ``table.bus_bits`` or ``table.address_bits`` one in external memory. Raises
+    InputError.
     """
     for scheme in schemes:
         if scheme not in CLASSES:
             raise InputError("scheme", scheme, f"must be of {', '.join(CLASSES)}")
-    given: dict[str, dict[str, str]] = {scheme: {} for scheme in schemes}
+    given: dict[str, dict[str, str]] = {name: {} for name in (*schemes, CORE)}
     if "learned" in schemes:
         given[TABLE] = {}
     for key, text in settings.items():
@@ -44,18 +46,28 @@ def core_parameters(
         if unit not in given:
             raise InputError(key, text, f"is of no unit of this core: {', '.join(given)}")
         given[unit][name] = text
+    whole = _values(CORE, given.pop(CORE), OF_CORE, {})
     made: dict[str, Any] = {}
     for unit, texts in given.items():
         kind = _table(texts) if unit == TABLE else CLASSES[unit]
         known = {field.name: field for field in fields(kind)}
-        for name, text in texts.items():
-            if name not in known:
-                raise InputError(f"{unit}.{name}", text, f"must be one of {', '.join(known)}")
-        values = {name: value for name, value in common.items() if name in known}
-        values |= {n: _value(f"{unit}.{n}", t, known[n]) for n, t in texts.items()}
-        made[unit] = kind(**({"depth": DEPTH} if kind is RamTable else {}) | values)
-    named = {f"{u}.{n}": v for u, unit in made.items() for n, v in asdict(unit).items()}
-    return CoreParameters(**made), named
+        values = {"depth": DEPTH} if kind is RamTable else {}
+        made[unit] = kind(**values | _values(unit, texts, known, common))
+    core = CoreParameters(**made, **whole)
+    named = {f"{CORE}.{name}": getattr(core, name) for name in OF_CORE}
+    named |= {f"{u}.{n}": v for u, unit in made.items() for n, v in asdict(unit).items()}
+    return core, named
+
+
+def _values(
+    unit: str, texts: Mapping[str, str], known: Mapping[str, Field], common: Mapping[str, Any]
+) -> dict[str, Any]:
+    """A unit's parameters, as far as they are given."""
+    for name, text in texts.items():
+        if name not in known:
+            raise InputError(f"{unit}.{name}", text, f"must be one of {', '.join(known)}")
+    values = {name: value for name, value in common.items() if name in known}
+    return values | {n: _value(f"{unit}.{n}", t, known[n]) for n, t in texts.items()}
 
 
 def _table(texts: Mapping[str, str]) -> type:

@@ -8,10 +8,12 @@ from .alibi_parameters import AlibiParameters
 from .errors import InputError, check_types
 from .parameters import RopeParameters
 
-__all__ = ["CoreParameters", "MemoryTable", "RamTable"]
+__all__ = ["BUSES", "CoreParameters", "MemoryTable", "RamTable"]
 
+BUSES = ("axi4-lite", "wishbone", "registers")
 VECTOR_UNITS = ("rope", "sinusoidal", "learned")
 ALIBI, BYPASS = "alibi", "bypass"
+IMAGE_HEADER_WORDS = 8  # at most
 SHARED = ("lanes", "data_bits", "format", "position_bits")  # by every unit that vectors pass
 
 
@@ -46,6 +48,14 @@ class CoreParameters:
     learned one and a bypass, one each; there is no bypass where results are narrower than data. A
     **target** is what can be told apart by number: all slots, and after them the ALiBi unit.
 
+    ``bus`` is what its registers stand behind: "axi4-lite", "wishbone", or "registers" for the bare
+    requests and answers, for a bus of one's own. What a small core can do without: ``counters`` of
+    what streams do, a ``bypass`` slot where vectors pass one unit only, positions that are
+    ``carried`` by packets, bytes that a packet does not ``keep``, and ``runs`` of positions that
+    the core counts by itself. ``small`` registers are read within a clock, for slow devices on
+    which a register costs as much as a look-up table; then a request on the bus "registers" stays
+    until it is answered.
+
     Raises InputError, naming the parameter, where units do not go together or there is none.
     """
 
@@ -54,6 +64,13 @@ class CoreParameters:
     learned: AdderParameters | None = None
     table: RamTable | MemoryTable | None = None
     alibi: AlibiParameters | None = None
+    bus: str = BUSES[0]
+    counters: bool = True
+    bypass: bool = True
+    carried: bool = True
+    keep: bool = True
+    runs: bool = True
+    small: bool = False
 
     def __post_init__(self):
         for field in fields(self):
@@ -64,6 +81,12 @@ class CoreParameters:
             raise InputError(
                 "units", "none", f"must be some of {', '.join((*VECTOR_UNITS, ALIBI))}"
             )
+        if self.bus not in BUSES:
+            raise InputError("bus", self.bus, f"must be one of {', '.join(BUSES)}")
+        if self.small and self.bus != BUSES[-1]:
+            raise InputError("small", "true", f"must be false where the bus is {self.bus}")
+        if not self.bypass and len(self.vector_units) > 1:
+            raise InputError("bypass", "false", "must be true where vectors pass several units")
         self._check_shared()
         self._check_table()
 
@@ -108,7 +131,12 @@ class CoreParameters:
             return ()
         ropes = ("rope",) * (self.rope.slots if self.rope else 0)
         adders = (n for n in VECTOR_UNITS[1:] if n in self.units)
-        return (*ropes, *adders, *(() if self.narrows else (BYPASS,)))
+        return (*ropes, *adders, *((BYPASS,) if self.bypass and not self.narrows else ()))
+
+    @property
+    def direct(self) -> bool:
+        """Whether every vector passes the same unit, so that nothing is to be routed."""
+        return bool(self.slots) and BYPASS not in self.slots
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -130,6 +158,18 @@ class CoreParameters:
     def target_bits(self) -> int:
         """Bits of a target's number, at least one."""
         return max(1, (len(self.targets) - 1).bit_length())
+
+    @property
+    def load_bits(self) -> int:
+        """Bits of the number of an image's words: twice as many as any unit's image has do fit."""
+        words = [IMAGE_HEADER_WORDS]
+        if self.rope:
+            words.append(self.rope.max_head_dim)
+        if self.sinusoidal:
+            words.append(self.sinusoidal.max_width)
+        if self.alibi:
+            words.append(2 * self.alibi.max_heads)
+        return (IMAGE_HEADER_WORDS + max(words)).bit_length() + 1
 
     @property
     def narrows(self) -> bool:

@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The whole core: every unit behind AXI4-Stream, and their control behind AXI4-Lite."""
+"""The whole core: every unit behind AXI4-Stream, and their control behind a bus."""
 
 from amaranth import *
-from amaranth.lib import wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In
 
 from ropeway.golden.core_parameters import CoreParameters
 
 from .alibi import AlibiUnit
 from .axi_stream import axi_stream_signature, unpacked
+from .core_bus import bus_ports
 from .core_control import CoreControl
 from .core_events import watch
+from .direct_path import DirectPath
 from .fixed import counted
 from .score_port import ScorePort, score_signatures
 from .streams import connect, export
@@ -32,7 +34,7 @@ class RopewayCore(wiring.Component):
 
     Ports
     -----
-    s_axi : AXI4-Lite
+    s_axi : AXI4-Lite, or s_wb : Wishbone, or request, answer : streams, as RegisterFile has them
     irq : Out
     s_axis, s_axis_position, m_axis : AXI4-Stream, with a unit that vectors pass
     s_axis_table : AXI4-Stream, with a learned table in block RAM
@@ -41,15 +43,20 @@ class RopewayCore(wiring.Component):
     """
 
     s_axi: wiring.PureInterface
+    s_wb: wiring.PureInterface
+    request: stream.Interface
+    answer: stream.Interface
     irq: Signal
 
     def __init__(self, p: CoreParameters):
         self.parameters = p
         self.control = CoreControl(p)
-        self.vectors = VectorPath(p) if p.vector_units else None
+        path = DirectPath if p.direct else VectorPath
+        self.vectors = path(p) if p.vector_units else None
         self.scores = AlibiUnit(p.alibi) if p.alibi else None
         members = self.control.signature.members
-        ports = {name: members[name] for name in ("s_axi", "irq")}
+        self._outer = (*bus_ports(p.bus, self.control.map.address_bits), "irq")
+        ports = {name: members[name] for name in self._outer}
         if self.vectors:
             ports |= vector_signatures(p)
             if "i_table" in self.vectors.signature.members:
@@ -65,7 +72,7 @@ class RopewayCore(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.control = control = self.control
-        for name in ("s_axi", "irq"):
+        for name in self._outer:
             export(m, self, control, name)
         if self.vectors:
             self._connect_vectors(m, control, self.vectors)
@@ -82,13 +89,14 @@ class RopewayCore(wiring.Component):
         connect(m, port.o, path.i)
         connect(m, port.o_position, path.i_position)
         connect(m, path.o, port.i)
-        connect(m, control.o_counted, port.i_counted)
-        m.d.comb += [
-            port.carried.eq(control.carried),
-            path.fingerprint_slot.eq(control.fingerprint_slot),
-        ]
+        if self.parameters.runs:
+            connect(m, control.o_counted, port.i_counted)
+        if self.parameters.carried:
+            m.d.comb += port.carried.eq(control.carried)
+        m.d.comb += path.fingerprint_slot.eq(control.fingerprint_slot)
         for name in ("loaded", "busy", "epochs", "fingerprint", "events", "partial", "unknown"):
-            m.d.comb += getattr(control, name).eq(getattr(path, name))
+            if name in path.signature.members:
+                m.d.comb += getattr(control, name).eq(getattr(path, name))
         for unit in path.units:
             connect(m, getattr(control, f"load_{unit}"), getattr(path, f"load_{unit}"))
             m.d.comb += [
@@ -125,7 +133,8 @@ class RopewayCore(wiring.Component):
         ]
         if "scale" in unit.signature.members:
             m.d.comb += unit.scale.eq(control.scale)
-        self._watch_scores(m, control.score_events, unit)
+        if self.parameters.counters:
+            self._watch_scores(m, control.score_events, unit)
 
     def _watch_scores(self, m, events, unit):
         """What is counted of scores; segments are awaited until their packet has come in."""

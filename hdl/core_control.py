@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The control of a core: its registers behind AXI4-Lite, and what they do."""
+"""The control of a core: its registers behind a bus, and what they do."""
 
 from amaranth import *
 from amaranth.lib import data, stream, wiring
@@ -8,11 +8,12 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.alibi_parameters import SCALE_FRACTION_BITS
 from ropeway.golden.core_parameters import CoreParameters, MemoryTable
 
-from .axi_lite import AxiLite, axi_lite_signature
+from .core_bus import BUS_CLOCKS, bus_ports, connect_bus
 from .core_events import count_loads, events_layout
 from .core_identity import KINDS
 from .core_layouts import EPOCH_BITS, place_layout, slot_number
 from .core_registers import core_registers
+from .core_status import flags_of
 from .load_port import LoadPort, load_shapes
 from .position_counter import PositionCounter
 from .register_file import RegisterFile
@@ -29,12 +30,12 @@ class CoreControl(wiring.Component):
     A unit's status is taken and cleared as soon as a flag of it is set, and kept in registers whose
     flags are cleared one by one; so no event is lost between reading flags and clearing them.
 
-    Latency: see RegisterFile and AxiLite; a flag shows 2 clocks after its unit's, and raises the
+    Latency: see RegisterFile and the bus; a flag shows 2 clocks after its unit's, and raises the
     interrupt 2 clocks later.
 
     Ports
     -----
-    s_axi : AXI4-Lite
+    s_axi : AXI4-Lite, or s_wb : Wishbone, or request, answer : streams, as RegisterFile has them
     irq : Out
         While an enabled flag is set.
     load_<unit> : stream of image words, as the unit takes it
@@ -43,9 +44,9 @@ class CoreControl(wiring.Component):
 
     Where vectors pass, as VectorPath has them: loaded, busy, epochs, fingerprint, events, partial
     and unknown, In; fingerprint_slot, Out; base and stride, Out, with a table in external memory.
-    carried : Out
+    carried : Out, where they may
         Positions come with packets.
-    o_counted : stream of positions
+    o_counted : stream of positions, with runs
         Those of runs.
 
     Where scores pass: loaded_alibi, fingerprint_alibi and score_events, In; scale, Out, with
@@ -53,6 +54,9 @@ class CoreControl(wiring.Component):
     """
 
     s_axi: wiring.PureInterface
+    s_wb: wiring.PureInterface
+    request: stream.Interface
+    answer: stream.Interface
     irq: Signal
     loaded: Signal
     busy: Signal
@@ -73,8 +77,8 @@ class CoreControl(wiring.Component):
 
     def __init__(self, p: CoreParameters):
         self.parameters, self.map = p, core_registers(p)
-        self._registers = RegisterFile(self.map)
-        ports: dict = {"s_axi": In(axi_lite_signature(self.map.address_bits)), "irq": Out(1)}
+        self._registers = RegisterFile(self.map, small=p.small)
+        ports: dict = bus_ports(p.bus, self.map.address_bits) | {"irq": Out(1)}
         for unit, shape in load_shapes(p).items():
             ports[f"load_{unit}"] = Out(stream.Signature(shape))
         for unit, layout in status_layouts(p).items():
@@ -87,49 +91,48 @@ class CoreControl(wiring.Component):
         slots, ports = len(p.slots), {}
         if isinstance(p.table, MemoryTable):
             ports = {"base": Out(p.table.address_bits), "stride": Out(STRIDE_BITS)}
-        return ports | {
+        ports |= {
             "loaded": In(slots),
             "busy": In(slots),
             "epochs": In(data.ArrayLayout(EPOCH_BITS, slots)),
             "fingerprint_slot": Out(p.slot_bits),
             "fingerprint": In(64),
-            "events": In(events_layout()),
-            "partial": In(1),
-            "unknown": In(1),
-            "carried": Out(1),
-            "o_counted": Out(stream.Signature(place_layout(p))),
         }
+        ports |= {name: In(1) for name in ("partial", "unknown") if name in flags_of(p, "core")}
+        if p.counters:
+            ports["events"] = In(events_layout())
+        if p.carried:
+            ports["carried"] = Out(1)
+        if p.runs:
+            ports["o_counted"] = Out(stream.Signature(place_layout(p)))
+        return ports
 
     def _score_ports(self, p: CoreParameters) -> dict:
         if not p.alibi:
             return {}
         ports = {"scale": Out(SCALE_FRACTION_BITS + 1)} if p.alibi.scaled else {}
-        return ports | {
-            "loaded_alibi": In(1),
-            "fingerprint_alibi": In(64),
-            "score_events": In(events_layout()),
-        }
+        if p.counters:
+            ports["score_events"] = In(events_layout())
+        return ports | {"loaded_alibi": In(1), "fingerprint_alibi": In(64)}
 
     @property
     def latency(self) -> int:
         """Clocks from an address, or a write's data, to its response."""
-        return 2 + self._registers.latency
+        return BUS_CLOCKS[self.parameters.bus] + self._registers.latency
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self.parameters
         m.submodules.registers = registers = self._registers
-        m.submodules.bus = bus = AxiLite(self.map.address_bits)
-        wiring.connect(m, wiring.flipped(self.s_axi), bus.s_axi)
-        connect(m, bus.request, registers.request)
-        connect(m, registers.answer, bus.answer)
+        connect_bus(m, p.bus, self, registers)
         self._settings(m, registers)
         self._loads(m, registers)
-        completed = self._targets(m, registers)
-        events = {"loaded": completed}
-        if p.vector_units:
-            counted = self._positions(m, registers)
-            events |= {"partial": self.partial, "unknown": self.unknown, "counted": counted}
+        events = {"loaded": self._targets(m, registers)}
+        for flag in flags_of(p, "core"):
+            if flag == "counted":
+                events[flag] = self._positions(m, registers)
+            elif flag != "loaded":
+                events[flag] = getattr(self, flag)
         for unit in p.units:
             status, clear = getattr(self, f"status_{unit}"), getattr(self, f"clear_{unit}")
             keep_status(m, registers, unit, status, clear)
@@ -141,27 +144,31 @@ class CoreControl(wiring.Component):
     def _settings(self, m, registers):
         """What registers hold for others, and counters."""
         p = self.parameters
-        clear = registers.counters_clear_written & registers.counters_clear
-        m.d.comb += [
-            registers.counting.eq(registers.control_counting),
-            registers.clear_counters.eq(clear),
-        ]
-        groups = {"vector": self.events} if p.vector_units else {}
-        if p.vector_units:
+        if p.counters:
+            self._counters(m, registers)
+        if p.vector_units and p.carried:
             m.d.comb += self.carried.eq(registers.control_carried)
-        if p.alibi:
-            groups["score"] = self.score_events
-            if p.alibi.scaled:
-                m.d.comb += self.scale.eq(registers.score_scale)
-        for group, events in groups.items():
-            for name, _ in events.shape():
-                m.d.comb += getattr(registers, f"{group}_{name}_event").eq(events[name])
+        if p.alibi and p.alibi.scaled:
+            m.d.comb += self.scale.eq(registers.score_scale)
         if isinstance(p.table, MemoryTable):
             high = (registers.table_base_high,) if p.table.address_bits > 32 else ()
             m.d.comb += [
                 self.base.eq(Cat(registers.table_base_low, *high)),
                 self.stride.eq(registers.table_stride),
             ]
+
+    def _counters(self, m, registers):
+        """What streams do, counted."""
+        clear = registers.counters_clear_written & registers.counters_clear
+        m.d.comb += [
+            registers.counting.eq(registers.control_counting),
+            registers.clear_counters.eq(clear),
+        ]
+        groups = {"vector": self.events} if self.parameters.vector_units else {}
+        groups |= {"score": self.score_events} if self.parameters.alibi else {}
+        for group, events in groups.items():
+            for name, _ in events.shape():
+                m.d.comb += getattr(registers, f"{group}_{name}_event").eq(events[name])
 
     def _loads(self, m, registers):
         """The window's words, to the units."""

@@ -34,6 +34,11 @@ def _whole(p: CoreParameters) -> list[Register]:
     units = packed_fields(
         Access.CONST,
         *((n.upper(), 1, f"There is the unit {n}.", n in p.units) for n in KINDS if n != BYPASS),
+        ("BYPASS", 1, "There is a slot that changes nothing.", BYPASS in p.slots),
+        ("COUNTERS", 1, "There are counters.", p.counters),
+        ("CARRIED", 1, "Positions may come in TUSER.", bool(p.vector_units) and p.carried),
+        ("KEEP", 1, "There is TKEEP.", bool(p.vector_units) and p.keep),
+        ("RUNS", 1, "The core can count positions by itself.", bool(p.vector_units) and p.runs),
     )
     vectors = packed_fields(
         Access.CONST,
@@ -53,7 +58,7 @@ def _whole(p: CoreParameters) -> list[Register]:
     return [
         Register("IDENT", 0x000, ident, "Says that this is such a core."),
         Register("VERSION", 0x004, numbers, "The release that made it."),
-        Register("UNITS", 0x008, units, "Which units there are."),
+        Register("UNITS", 0x008, units, "Which units there are, and what else."),
         Register("VECTORS", 0x00C, vectors, "What vectors are made of."),
         Register("TARGETS", 0x010, targets, "How slots and targets are numbered."),
     ]
@@ -72,6 +77,8 @@ def _units(p: CoreParameters) -> list[Register]:
             ("MAX_HEAD_DIM", 13, "Elements of the largest head.", p.rope.max_head_dim),
             (*positions, p.rope.position_bits),
             ("TEMPERATURE", 1, "Whether tokens carry a temperature.", p.rope.temperature),
+            ("COEFFICIENT_BITS", 5, "Bits of a sine or cosine.", p.rope.coefficient_bits),
+            ("PAIR_CLOCKS", 6, "Clocks that a pair of a row takes.", p.rope.generator_interval),
         )
         fields = packed_fields(Access.CONST, *rows)
         registers.append(Register("ROPE", 0x014, fields, "What the RoPE engine can do."))

@@ -44,6 +44,8 @@ def place_layout(p: CoreParameters) -> data.StructLayout:
 
 def slot_number(p: CoreParameters, number: Value) -> Value:
     """A slot's number from outside; where there is a bypass, all beyond the slots are one."""
+    if len(p.slots) == 1:
+        return C(0, p.slot_bits)
     if BYPASS not in p.slots:
         return number
     return Mux(number >= len(p.slots), len(p.slots), number)

@@ -21,12 +21,12 @@ def core_registers(p: CoreParameters) -> RegisterMap:
         *identity_registers(p),
         *_control(p),
         *_settings(p),
-        *(_positions(p) if p.vector_units else ()),
+        *(_positions(p) if p.vector_units and p.runs else ()),
         *_loads(),
         *(register for unit in ("core", *p.units) for register in status_registers(p, unit)),
         *_targets(p),
-        *(counter_registers("VECTOR", 0x300) if p.vector_units else ()),
-        *(counter_registers("SCORE", 0x380) if p.alibi else ()),
+        *(counter_registers("VECTOR", 0x300) if p.vector_units and p.counters else ()),
+        *(counter_registers("SCORE", 0x380) if p.alibi and p.counters else ()),
         _window(),
     )
     return RegisterMap("ROPEWAY", "The control registers of a Ropeway core.", registers)
@@ -34,22 +34,21 @@ def core_registers(p: CoreParameters) -> RegisterMap:
 
 def _control(p: CoreParameters) -> list[Register]:
     """What holds for the whole core."""
-    modes = packed_fields(
-        Access.RW,
-        ("CARRIED", 1, "Positions come in the first beat's TUSER of each packet, only."),
-        ("COUNTING", 1, "Counters count.", 1),
-    )
+    what = "Positions come in the first beat's TUSER of each packet, only."
+    carried = Field("CARRIED", 1, Access.RW, what)
+    counting = Field("COUNTING", 1, Access.RW, "Counters count.", 1, 1)
+    modes = (carried,) * p.carried + (counting,) * p.counters
     clear = value_field(Access.WO, 1, "Writing 1 makes every counter 0.")
     groups = tuple(
         Field(n.upper(), 1, Access.RO, f"An enabled flag of {n.upper()}_FLAGS is set.", lsb)
         for lsb, n in enumerate(STATUS_BASES)
         if n == "core" or n in p.units
     )
-    return [
-        Register("CONTROL", 0x040, modes, "Modes; to be changed while no token is on its way."),
-        Register("COUNTERS_CLEAR", 0x044, clear, "Makes counters begin anew."),
-        Register("INTERRUPTS", 0x048, groups, "Why the interrupt is raised."),
-    ]
+    what = "Modes; to be changed while no token is on its way."
+    registers = [Register("CONTROL", 0x040, modes, what)] if modes else []
+    if p.counters:
+        registers.append(Register("COUNTERS_CLEAR", 0x044, clear, "Makes counters begin anew."))
+    return [*registers, Register("INTERRUPTS", 0x048, groups, "Why the interrupt is raised.")]
 
 
 def _settings(p: CoreParameters) -> list[Register]:
@@ -122,7 +121,7 @@ def _loads() -> list[Register]:
         Field("NEXT", 24, Access.RO, "Words of the image written so far.", 8),
     )
     abort = value_field(Access.WO, 1, "Writing 1 gives up the image, which will be malformed.")
-    what = "Begins a load; refused while one is unfinished, and of what is no target."
+    what = "Begins a load; refused while one is unfinished, for no target or far too many words."
     return [
         Register("LOAD", 0x080, begin, what, refuses=True),
         Register("LOAD_STATUS", 0x084, status, "How far a load is."),

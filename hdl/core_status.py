@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registers of what happened: sticky flags, what was first, and counters."""
 
-from ropeway.golden.core_parameters import CoreParameters
+from ropeway.golden.core_parameters import BYPASS, CoreParameters
 
 from .register_fields import value_field
 from .registers import BUS_BYTES, Access, Field, Register
@@ -64,9 +64,15 @@ STATUS_BASES = {"core": 0x0A0, "rope": 0x0C0, "sinusoidal": 0x0E0, "learned": 0x
 def flags_of(p: CoreParameters, unit: str) -> dict[str, str]:
     """The flags of one of a core's units, or of the ``core`` itself, and what they mean."""
     flags = FLAGS[unit]
-    if unit == "core" and not p.vector_units:
-        return {"loaded": flags["loaded"]}
-    return flags
+    if unit != "core":
+        return flags
+    there = {
+        "partial": bool(p.vector_units) and p.keep,
+        "unknown": BYPASS in p.slots,
+        "loaded": True,
+        "counted": bool(p.vector_units) and p.runs,
+    }
+    return {name: meaning for name, meaning in flags.items() if there[name]}
 
 
 def status_registers(p: CoreParameters, unit: str) -> list[Register]:

@@ -39,7 +39,7 @@ class LoadPort(wiring.Component):
     -----
     begin, target, words : In
         An image of so many words begins; ``begin_refused`` while one is unfinished, and for what is
-        no target or no words.
+        no target, no words, or more than twice what any image has.
     write, number, word : In
         A word, and its number modulo 1024; ``write_refused`` out of order, and while one is
         pending.
@@ -80,7 +80,7 @@ class LoadPort(wiring.Component):
                 "abort": In(1),
                 "pending": Out(1),
                 "unfinished": Out(1),
-                "next": Out(WORDS_BITS),
+                "next": Out(p.load_bits),
             }
             | {f"o_{u}": Out(stream.Signature(shape)) for u, shape in load_shapes(p).items()}
         )
@@ -89,14 +89,15 @@ class LoadPort(wiring.Component):
         m = Module()
         p = self._p
         known, final, ends, aborting, taken = (Signal() for _ in range(5))
-        target, left = Signal(p.target_bits), Signal(WORDS_BITS)
+        target, left = Signal(p.target_bits), Signal(p.load_bits)
+        fitting, beyond = self.words[: p.load_bits], self.words[p.load_bits :]
         m.d.comb += [
             known.eq(Cat(self.target == number for number in p.load_targets).any()),
             ends.eq(final ^ aborting),
         ]
         m.d.sync += [
             final.eq(left == 1),  # words are two clocks apart at least
-            self.begin_refused.eq(self.unfinished | ~known | (self.words == 0)),
+            self.begin_refused.eq(self.unfinished | ~known | (fitting == 0) | beyond.any()),
             self.write_refused.eq(
                 ~self.unfinished
                 | aborting
@@ -106,7 +107,7 @@ class LoadPort(wiring.Component):
         ]
 
         # The word on offer, and whose it is; the next image may begin while it waits.
-        word, last, whose = Signal(32), Signal(), Signal.like(target)
+        word, last, whose = Signal(32, reset_less=True), Signal(), Signal.like(target)
         fills = Signal()
         m.d.comb += fills.eq(self.write | (aborting & ~self.pending))
         with m.If(fills):
@@ -124,7 +125,7 @@ class LoadPort(wiring.Component):
             m.d.sync += self.pending.eq(0)
 
         with m.If(self.begin):
-            m.d.sync += [target.eq(self.target), left.eq(self.words)]
+            m.d.sync += [target.eq(self.target), left.eq(fitting)]
             m.d.sync += [self.next.eq(0), self.unfinished.eq(1)]
         with m.If(self.abort & self.unfinished & ~aborting):
             with m.If(self.next == 0):

@@ -17,6 +17,38 @@ LOOKUP = 3  # clocks from an array's number until what it names is read
 FAN_IN = 4  # words that one stage of reading joins
 
 
+def stages(count: int) -> int:
+    """Stages that join as many words into one, a few in each."""
+    return 1 if count <= FAN_IN else 1 + stages(-(-count // FAN_IN))
+
+
+def joined(
+    m, sources: list[tuple[Value, list[Value | None]]], name: str, *, staged: bool = True
+) -> Value:
+    """The word of 32 bits whose source is chosen, by all stages but the last one's register.
+
+    Of each source there are its choice, and its bits, None where one is always 0. A source's word
+    is reset where it is not chosen, which costs a register and no logic. What is not ``staged`` is
+    the logic alone.
+    """
+    bits: list[list] = [[] for _ in range(32)]
+    for number, (chosen, word) in enumerate(sources):
+        there = [bit for bit in range(32) if word[bit] is not None]
+        gated = Signal(len(there), reset_less=True, name=f"{name}_{number}")
+        given = Cat(word[bit] for bit in there)
+        m.d["sync" if staged else "comb"] += gated.eq(Mux(chosen, given, 0))
+        for part, bit in zip(gated, there, strict=True):
+            bits[bit].append(part)
+    for level in range(stages(len(sources)) - 1 if staged else 0):
+        for bit, parts in enumerate(bits):
+            bits[bit] = []
+            for number in range(0, len(parts), FAN_IN):
+                part = Signal(reset_less=True, name=f"{name}_{level}_{bit}_{number // FAN_IN}")
+                m.d.sync += part.eq(Cat(parts[number : number + FAN_IN]).any())
+                bits[bit].append(part)
+    return Cat(Cat(parts).any() if parts else C(0, 1) for parts in bits)
+
+
 def port_name(register: Register, field: Field) -> str:
     """The name of a field's port."""
     return register.full_name(field).lower()
@@ -29,7 +61,7 @@ def _shape(field: Field) -> Shape:
 def _field_ports(register: Register, field: Field) -> list[tuple[str, wiring.Member]]:
     name, shape = port_name(register, field), _shape(field)
     match field.access:
-        case Access.RO:
+        case Access.RO | Access.POP:
             return [(name, In(shape))]
         case Access.RW:
             return [(name, Out(shape, init=field.reset))]
@@ -51,6 +83,8 @@ def _ports(registers: RegisterMap) -> dict[str, wiring.Member]:
             found += _field_ports(register, field)
         if any(field.access is Access.WO for field in register.fields):
             found.append((f"{name}_written", Out(1)))
+        if register.pops:
+            found.append((f"{name}_popped", Out(1)))
         if register.refuses:
             found.append((f"{name}_refused", In(1)))
         if register.count > 1:
@@ -68,18 +102,26 @@ class RegisterFile(wiring.Component):
 
     Latency: ``latency`` clocks from a request to its answer; the next one may come with that. A
     write takes effect 4 clocks after its request, and is refused as ``refused`` was 2 clocks before
-    that; an array's value is read 3 clocks after its number shows.
+    that; what is read is the value 4 clocks after a request, 3 after an array's number shows.
+
+    Parameters
+    ----------
+    registers : the table
+    small : with few registers, for devices where one costs as much as a look-up table
+        Requests must then hold until they are answered.
 
     Ports
     -----
     request, answer : streams, always ready
     <register>_<field>, <register> of a field VALUE :
-        In of what is ro, Out of rw and wo, and of w1c its flag.
+        In of what is ro or pop, Out of rw and wo, and of w1c its flag.
     <field>_event : In, of what is w1c or a counter
     <field>_clear : Out, of what is w1c
         For one clock: the flag is cleared.
     <register>_written : Out, of what is wo
         For one clock, beside its fields.
+    <register>_popped : Out, of what is pop
+        For one clock: what its fields show is read.
     <register>_refused : In, of what refuses
     <register>_number : Out, of an array
     counting, clear_counters : In, with counters
@@ -89,8 +131,8 @@ class RegisterFile(wiring.Component):
     request: stream.Interface
     answer: stream.Interface
 
-    def __init__(self, registers: RegisterMap):
-        self.registers = registers
+    def __init__(self, registers: RegisterMap, *, small: bool = False):
+        self.registers, self._small = registers, small
         counts = any(f.access is Access.COUNTER for r in registers for f in r.fields)
         super().__init__(
             {
@@ -104,31 +146,32 @@ class RegisterFile(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a request to its answer."""
-        return 2 + LOOKUP + self._levels
+        wide = any(register.width == 64 for register in self.registers)
+        readable = sum(register.readable for register in self.registers)
+        return 2 + LOOKUP + self._stages(readable + wide)
 
-    @property
-    def _levels(self) -> int:
-        """Stages that join the words of all registers into one."""
-        words, levels = len(self.registers.registers), 0
-        while words > 1:
-            words, levels = -(-words // FAN_IN), levels + 1
-        return levels
+    def _stages(self, words: int) -> int:
+        """Stages in which so many are joined, beside the answer's own register."""
+        return 0 if self._small else stages(words)
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         request = Signal(request_layout(self.registers.address_bits))
         step = Signal(self.latency - 1)
         m.d.sync += step.eq(Cat(self.request.valid, step))
-        with m.If(self.request.valid):
-            m.d.sync += request.eq(self.request.payload)
+        if self._small:
+            m.d.comb += request.eq(self.request.payload)
+        else:
+            with m.If(self.request.valid):
+                m.d.sync += request.eq(self.request.payload)
 
         hits = self._hits(m, request.address)
         code, writes = self._judged(m, request, hits, step[2])
-        values = [
+        words = [
             self._register(m, register, request, written)
             for register, written in zip(self.registers, writes, strict=True)
         ]
-        self._answer(m, request, hits, values, code, step)
+        self._answer(m, request, hits, words, code, step)
         return m
 
     def _hits(self, m, address: Value) -> list[Signal]:
@@ -180,19 +223,33 @@ class RegisterFile(wiring.Component):
             if register.writable:
                 m.d.sync += written.eq(judging & request.write & permitted & hit)
             writes.append(written)
+            if register.pops:
+                popped = getattr(self, f"{register.name.lower()}_popped")
+                m.d.sync += popped.eq(judging & ~request.write & permitted & hit)
         return code, writes
 
-    def _register(self, m, register: Register, request, written: Value) -> Value:
-        """Keep a register's fields, in the clock of ``written``; what is read of it."""
+    def _register(self, m, register: Register, request, written: Value) -> list:
+        """Keep a register's fields, in the clock of ``written``; what is read of it.
+
+        That is bit by bit, None where it is always 0.
+        """
         strobes = Cat(strobe.replicate(8) for strobe in request.strobe)
-        word = C(0, register.width)
+        bits: list = [None] * register.width
         if any(field.access is Access.WO for field in register.fields):
             m.d.comb += getattr(self, f"{register.name.lower()}_written").eq(written)
         for field in register.fields:
             place = slice(field.lsb, field.lsb + field.bits)
             value = self._field(m, register, field, written, request.word[place], strobes[place])
-            word |= Cat(C(0, field.lsb), value)
-        return word[: register.width]
+            if field.access is Access.CONST:
+                constant = field.encode(field.reset) >> field.lsb
+                read = {n: value[n] for n in range(field.bits) if constant >> n & 1}
+            elif field.access.readable:
+                read = dict(enumerate(value))
+            else:
+                continue
+            for number, bit in read.items():
+                bits[field.lsb + number] = bit
+        return bits
 
     def _field(self, m, register, field, written, given, strobed) -> Value:
         """Keep a field; what is read of it."""
@@ -210,8 +267,9 @@ class RegisterFile(wiring.Component):
         value = getattr(self, name)
         match field.access:
             case Access.RW:
-                with m.If(written):
-                    m.d.sync += value.eq((value & ~strobed) | (given & strobed))
+                for bit, strobe in enumerate(strobed):
+                    with m.If(written & strobe):
+                        m.d.sync += value[bit].eq(given[bit])
             case Access.WO:
                 m.d.comb += value.eq(given)
                 return C(0, field.bits)
@@ -221,31 +279,33 @@ class RegisterFile(wiring.Component):
                 stick(m, value, getattr(self, f"{name}_event"), clear)
         return value.as_unsigned()
 
-    def _answer(self, m, request, hits, values, code, step):
-        """Join what all registers read into one word, a few in each stage."""
-        words = [Mux(hit, value, 0) for hit, value in zip(hits, values, strict=True)]
-        for level in range(self._levels):
-            joined = []
-            for start in range(0, len(words), FAN_IN):
-                word = Signal(64, name=f"joined_{level}_{start // FAN_IN}")
-                value = C(0, 64)
-                for part in words[start : start + FAN_IN]:
-                    value |= part
-                m.d.sync += word.eq(value)
-                joined.append(word)
-            words = joined
-        (read,) = words
-        wide, high = Signal(), Signal(32)
-        m.d.sync += wide.eq(
-            Cat(h for r, h in zip(self.registers, hits, strict=True) if r.width == 64).any()
-        )
-        upper = wide & request.address[exact_log2(BUS_BYTES)]
+    def _answer(self, m, request, hits, words, code, step):
+        """Join what all registers read into one word, a few in each stage.
+
+        Reading the low half of a wide register keeps the high half, which the word above is.
+        """
+        upper = request.address[exact_log2(BUS_BYTES)]
+        sources, halves = [], []
+        for register, hit, word in zip(self.registers, hits, words, strict=True):
+            low = hit
+            if register.width == 64:
+                low = hit & ~upper
+                halves.append((hit, word[32:]))
+            if register.readable:
+                sources.append((low, word[:32]))
+        if halves:
+            wide, high = Signal(), Signal(32)
+            m.d.sync += wide.eq(Cat(hit for hit, _ in halves).any())
+            sources.append((wide & upper, list(high)))
+            kept = joined(m, halves, "high", staged=not self._small)
+            clock = step[LOOKUP + self._stages(len(halves))]
+            with m.If(clock & wide & ~upper & ~request.write):
+                m.d.sync += high.eq(kept)
+        read = joined(m, sources, "read", staged=not self._small)
+
         done, answer = step[-1], self.answer.payload
-        reads = ~request.write & (code == Answer.OKAY)
-        m.d.sync += [
-            self.answer.valid.eq(done),
-            answer.code.eq(code),
-            answer.word.eq(Mux(reads, Mux(upper, high, read[:32]), 0)),
-        ]
-        with m.If(done & reads & wide & ~upper):
-            m.d.sync += high.eq(read[32:])
+        with m.If(~request.write & (code == Answer.OKAY)):
+            m.d.sync += answer.word.eq(read)
+        with m.Else():
+            m.d.sync += answer.word.eq(0)
+        m.d.sync += [self.answer.valid.eq(done), answer.code.eq(code)]

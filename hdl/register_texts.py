@@ -13,7 +13,10 @@ PROPERTIES = {
     Access.WO: ("w", "r", ""),
     Access.COUNTER: ("r", "na", "counter; "),
     Access.CONST: ("r", "na", ""),
+    Access.POP: ("r", "w", "onread = ruser; "),
 }
+
+UNKEPT = (Access.RO, Access.WO, Access.POP)  # by the registers themselves
 
 
 def markdown(registers: RegisterMap) -> str:
@@ -46,7 +49,7 @@ def _bits(field: Field) -> str:
 
 
 def _reset(field: Field) -> str:
-    if field.access in (Access.RO, Access.WO):
+    if field.access in UNKEPT:
         return ""
     return f"0x{field.reset:x}" if field.reset > 9 else str(field.reset)
 
@@ -85,7 +88,7 @@ def _constants(registers: RegisterMap, register: Register) -> list[tuple[str, st
         found.append((f"{stem}_SHIFT", f"{field.lsb}u"))
         found.append((f"{stem}_MASK", f"0x{field.mask:x}{suffix}"))
         # What else is constant differs from core to core.
-        if field.access is Access.RW or (field.access, field.name) == (Access.CONST, "VALUE"):
+        if field.access is Access.RW or register.name.endswith("IDENT"):
             found.append((f"{stem}_RESET", f"0x{field.encode(field.reset) >> field.lsb:x}{suffix}"))
     return found
 
@@ -106,7 +109,7 @@ def systemrdl(registers: RegisterMap) -> str:
         array = f"[{register.count}]" if register.count > 1 else ""
         stride = f" += 0x{register.stride:x}" if array else ""
         lines += [
-            "  reg {",
+            "  external reg {" if register.pops else "  reg {",  # for its reads do more
             f'    desc = "{register.description}"; regwidth = {register.width};',
             *(_rdl_field(field) for field in register.fields),
             f"  }} {register.name}{array} @ 0x{register.offset:x}{stride};",
@@ -119,7 +122,7 @@ def _rdl_field(field: Field) -> str:
     value = field.encode(field.reset) >> field.lsb
     place = f"[{field.lsb + field.bits - 1}:{field.lsb}]"
     # What hardware says or takes at once has no reset of its own.
-    reset = "" if field.access in (Access.RO, Access.WO) else f" = {field.bits}'h{value:x}"
+    reset = "" if field.access in UNKEPT else f" = {field.bits}'h{value:x}"
     return (
         f'    field {{ desc = "{_meaning(field)}"; sw = {software}; hw = {hardware}; {more}}}'
         f" {field.name}{place}{reset};"

@@ -20,7 +20,8 @@ class Access(StrEnum):
 
     ``RO`` shows what the hardware says; ``RW`` is kept for it; ``W1C`` is set by an event and
     cleared by writing 1, of which the event wins in the same clock; ``WO`` is data given for one
-    clock; ``COUNTER`` counts events and wraps; ``CONST`` never changes.
+    clock; ``COUNTER`` counts events and wraps; ``CONST`` never changes; ``POP`` shows what the
+    hardware says and takes it away.
     """
 
     RO = "ro"
@@ -29,6 +30,7 @@ class Access(StrEnum):
     WO = "wo"
     COUNTER = "counter"
     CONST = "const"
+    POP = "pop"
 
     @property
     def readable(self) -> bool:
@@ -148,6 +150,9 @@ class Register:
         if self.count > 1:
             alike = kinds in ({Access.RO}, {Access.WO})
             _require(alike, key, shown, "must be ro or wo alone in an array")
+        if Access.POP in kinds:
+            alone = kinds == {Access.POP} and self.width == 32
+            _require(alone, key, shown, "must be pop alone, in 32 bits, where reading takes")
         if self.refuses:
             _require(kinds == {Access.WO}, key, shown, "must be wo of what refuses")
 
@@ -170,6 +175,11 @@ class Register:
     def writable(self) -> bool:
         """Whether any field is."""
         return any(field.access.writable for field in self.fields)
+
+    @property
+    def pops(self) -> bool:
+        """Whether reading it takes what was read."""
+        return any(field.access is Access.POP for field in self.fields)
 
     @property
     def whole(self) -> bool:

@@ -10,7 +10,7 @@ from .core_status import FIRSTS, FLAGS
 from .engine import status_layout
 from .learned_adder import learned_status_layout
 from .register_file import port_name
-from .sticky import keep_first, packet_status_layout
+from .sticky import packet_status_layout
 
 __all__ = ["keep_status", "raise_interrupt", "status_layouts"]
 
@@ -36,8 +36,12 @@ def keep_status(m, registers, unit: str, status, clear: Signal):
         m.d.comb += getattr(registers, f"{name}_event").eq(event)
         if flag in FIRSTS:
             first, cleared = FIRSTS[flag][0], getattr(registers, f"{name}_clear")
-            value, kept = getattr(registers, f"{unit}_{first}"), getattr(registers, name)
-            keep_first(m, value, status[first], kept, event, cleared)
+            shown, kept = getattr(registers, f"{unit}_{first}"), getattr(registers, name)
+            value = Signal.like(shown, reset_less=True, name=f"{unit}_{first}")
+            with m.If(event & (~kept | cleared)):
+                m.d.sync += value.eq(status[first])
+            # Nothing while the flag is clear: so the register is never reset, which is smaller.
+            m.d.comb += shown.eq(Mux(kept, value, 0))
 
 
 def raise_interrupt(m, registers, units: tuple[str, ...], irq: Signal):

@@ -109,14 +109,13 @@ class CoreBench:
         than the scripts say; with a ``limit`` of clocks only what came by then is compared.
         """
         self.model.reset()
-        word = self.registers["CONTROL"].encode(counting=1, **({"carried": 1} if carried else {}))
-        control = Write(self.registers["CONTROL"].address(), word)
-        plan = [control, *self._settings, *writes]
+        idle = self._modes(carried=carried)
+        plan = [idle, *self._settings, *writes]
         if alibi:
             plan += load_writes(self.registers, len(self.parameters.targets) - 1, alibi.image())
         streams = _Streams()
         if script:
-            self._offer(streams, script, plan, control, carried=carried)
+            self._offer(streams, script, plan, idle, carried=carried)
         if scores:
             streams.inputs |= {"s_axis_score": scores.beats, "s_axis_segment": scores.segments}
             streams.expect["m_axis_score"] = len(scores.results)
@@ -141,6 +140,14 @@ class CoreBench:
         if scores:
             _compare(run, "m_axis_score", scores.results)
         return run
+
+    def _modes(self, *, carried: bool) -> Write:
+        """The write that sets modes, as far as the core has any."""
+        if "CONTROL" not in self.registers:
+            return Write(self.registers["CORE_ENABLE"].address(), 0)
+        modes = {"counting": int(self.parameters.counters), "carried": int(carried)}
+        register = self.registers["CONTROL"]
+        return Write(register.address(), register.encode(**{n: v for n, v in modes.items() if v}))
 
     def read(self, name: str, number: int = 0) -> dict[str, int]:
         """A register's fields, read over the bus."""

@@ -151,7 +151,7 @@ class CoreTraffic:
         beats = size // p.beat_elements
         if load and random.random() < self._bad:
             fields["last_at"] = int(random.integers(beats + 4))
-        elif random.random() < self._bad:
+        elif random.random() < self._bad and p.keep:
             fields["partial_at"] = int(random.integers(beats))
         position = (int(random.choice(FAR)),) * p.axes
         if load and isinstance(load.geometry, PhaseTable):

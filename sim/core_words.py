@@ -79,6 +79,8 @@ def beat_words(
 ) -> np.ndarray:
     """One packet of ``elements`` [n]: uint32 [beats, words] of TDATA, TKEEP, TLAST and TUSER.
 
+    TKEEP and TUSER are there as far as the core has them.
+
     ``last_at`` moves ``last`` to another beat, ``partial_at`` names one with a byte that is not
     kept. ``place`` are the words of a position, on the first beat.
     """
@@ -97,7 +99,8 @@ def beat_words(
     user = np.zeros((count, words), "<u4")
     if place is not None:
         user[0] = place
-    return np.concatenate([element_words(beats, p.element_bytes), keep, last, user], axis=1)
+    parts = [element_words(beats, p.element_bytes), *([keep] if p.keep else []), last]
+    return np.concatenate([*parts, *([user] if p.carried else [])], axis=1)
 
 
 def result_words(
@@ -112,5 +115,6 @@ def result_words(
     last = np.zeros((count, 1), "<u4")
     last[-1] = 1
     user = slot | (epoch & 0xFF) << EPOCH_SHIFT | errors.astype("<u4") << ERROR_SHIFT
-    parts = [element_words(beats, p.output_bytes), _constant((1 << size) - 1, size, count), last]
-    return np.concatenate([*parts, user.astype("<u4")[:, None]], axis=1)
+    keep = [_constant((1 << size) - 1, size, count)] if p.keep else []
+    parts = [element_words(beats, p.output_bytes), *keep, last, user.astype("<u4")[:, None]]
+    return np.concatenate(parts, axis=1)

@@ -21,6 +21,8 @@ CORES = {
     ),
     "table in memory": ("--scheme", "learned", "--set", "table.bus_bits=256"),
     "scores alone": ("--scheme", "alibi", "--lanes", "8", "--set", "alibi.scaled=true"),
+    "wishbone": ("--lanes", "1", "--set", "rope.max_head_dim=32", "--set", "core.bus=wishbone"),
+    "bare registers": ("--scheme", "alibi", "--lanes", "2", "--set", "core.bus=registers"),
     "ecp5": ("--family", "ecp5", "--set", "rope.max_head_dim=64"),
     "ice40": ("--family", "ice40", "--lanes", "1", "--set", "rope.coefficient_bits=16"),
 }
@@ -100,6 +102,7 @@ def test_the_same_parameters_give_the_same_file_which_states_them(ropeway, tmp_p
         assert ropeway("verilog", "--lanes", "1", "--set", "rope.slots=8", "-o", path).status == 0
         texts.append(path.read_text())
     assert texts[0] == texts[1]
+    assert "// core.bus = axi4-lite\n" in texts[0]
     assert "// rope.lanes = 1\n" in texts[0]
     assert "// rope.slots = 8\n" in texts[0]
     assert "// rope.compact = false\n" in texts[0]
@@ -130,6 +133,8 @@ def test_the_core_file_names_the_files_and_the_module(written):
         (("--set", "rope.slots=x"), "rope.slots = x: must be an integer"),
         (("--set", "rope.slots=5"), "slots = 5: must be 2, 4, 8 or 16"),
         (("--set", "rope.compact=1"), "rope.compact = 1: must be true or false"),
+        (("--set", "core.bus=apb"), "bus = apb: must be one of axi4-lite, wishbone, registers"),
+        (("--set", "core.lanes=2"), "core.lanes = 2: must be one of bus"),
         (("--set", "rope.size=5"), "rope.size = 5: must be one of lanes, "),
         (("--set", "alibi.max_heads=5"), "alibi.max_heads = 5: is of no unit of this core: rope"),
         (("-o", "core.sv"), "output = core.sv: must end in .v"),

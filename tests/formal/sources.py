@@ -125,7 +125,8 @@ def load_port() -> Module:
     targets, fills = LOADED.load_targets, dut["fills"]
 
     # The image at hand: what it is for, its words written and left, and that it is given up.
-    target, number, left = Signal(8), Signal(len(dut.words)), Signal(len(dut.words))
+    bits = len(dut.next)
+    target, number, left = Signal(8), Signal(bits), Signal(bits)
     active, given_up, last, extra = Signal(), Signal(), Signal(), Signal(2)
     m.d.comb += last.eq((left == 1) ^ given_up)
     with m.If(dut.begin):
@@ -142,7 +143,8 @@ def load_port() -> Module:
     # What is written in order while nothing waits is taken; nothing else is.
     unknown = ~Cat(dut.target == n for n in targets).any()
     bad = ~active | given_up | dut.pending | (dut.number != number[: len(dut.number)])
-    prove(m, dut.begin_refused == before(m, active | unknown | (dut.words == 0)))
+    unfit = (dut.words == 0) | (dut.words >= 1 << bits)
+    prove(m, dut.begin_refused == before(m, active | unknown | unfit))
     prove(m, dut.write_refused == before(m, bad))
     prove(m, fills == (dut.write | (given_up & ~dut.pending)))
     prove(m, active & ~given_up, when=dut.write)

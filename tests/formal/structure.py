@@ -2,15 +2,18 @@
 """What no state can change: which outputs depend on which inputs within a clock."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 
 from amaranth.lib import wiring
 
+from ropeway.golden.core_parameters import BUSES, CoreParameters
 from ropeway.hdl.adder import Adder
 from ropeway.hdl.alibi_starts import AlibiStarts
 from ropeway.hdl.axi_lite import AxiLite
 from ropeway.hdl.beat_router import BeatRouter
 from ropeway.hdl.core import RopewayCore
+from ropeway.hdl.direct_path import DirectPath
 from ropeway.hdl.drain import Drain
 from ropeway.hdl.framer import Framer
 from ropeway.hdl.heads import Heads
@@ -32,6 +35,7 @@ from ropeway.hdl.row_bursts import RowBursts
 from ropeway.hdl.row_generator import RowGenerator
 from ropeway.hdl.row_reader import RowReader
 from ropeway.hdl.skid import Skid
+from ropeway.hdl.stage import Stage
 from ropeway.hdl.walker import Walker
 
 from .framing import ADDER, ROPE
@@ -43,8 +47,12 @@ from .units import ALIBI, CORE, UNITS, channels
 
 __all__ = ["STRUCTURES"]
 
+DIRECT = CoreParameters(rope=ROPE, bypass=False)
+SMALL = replace(DIRECT, counters=False, carried=False, keep=False, runs=False)
+ADDING = CoreParameters(sinusoidal=ADDER, bypass=False, carried=False)
 STREAMING: list[Callable[[], wiring.Component]] = [
     partial(Skid, 4),
+    partial(Stage, 4),
     *(
         partial(Queue, 4, 16, full_rate=full, bypass=by)
         for full in (False, True)
@@ -54,6 +62,7 @@ STREAMING: list[Callable[[], wiring.Component]] = [
         partial(make, ROPE)
         for make in (Framer, Intake, Drain, Walker, Heads, PhaseTable, RowGenerator)
     ),
+    partial(DirectPath, DIRECT),
     partial(PositionGate, 4),
     partial(ImageReader, 7, 3),
     partial(QueryRows, TEMPERED),
@@ -79,8 +88,10 @@ STREAMING: list[Callable[[], wiring.Component]] = [
 ]
 SEPARATE: list[Callable[[], wiring.Component]] = [
     partial(Skid, 4),
+    partial(Stage, 4),
     partial(AxiLite, 6),
-    partial(RopewayCore, CORE),
+    *(partial(RopewayCore, replace(CORE, bus=bus)) for bus in BUSES),
+    *(partial(RopewayCore, core) for core in (DIRECT, SMALL, ADDING)),
 ]
 
 
@@ -127,8 +138,8 @@ STRUCTURES = [
     ),
     Structure(
         "registers between",
-        "No output of a skid buffer, of the AXI4-Lite port or of the whole core depends on an input"
-        " within a clock.",
+        "No output of a skid buffer, of the AXI4-Lite port or of the whole core, whichever its bus,"
+        " depends on an input within a clock.",
         passes_through,
         (
             Bug(

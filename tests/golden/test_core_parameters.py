@@ -30,6 +30,9 @@ REFUSED = {
     "no depth": ({"learned": ADDER, "table": RamTable(0)}, "depth"),
     "narrow bus": ({"learned": ADDER, "table": MemoryTable(64)}, "bus_bits"),
     "few addresses": ({"learned": ADDER, "table": MemoryTable(128, 8)}, "address_bits"),
+    "several units and no bypass": ({"rope": ROPE, "sinusoidal": ADDER, "bypass": False}, "bypass"),
+    "small behind AXI4-Lite": ({"rope": ROPE, "small": True}, "small"),
+    "no such bus": ({"rope": ROPE, "bus": "apb"}, "bus"),
     "narrowed and added": (
         {"rope": RopeParameters(output_bits=8), "sinusoidal": ADDER},
         "rope.output_bits",
@@ -72,13 +75,16 @@ def test_slots_are_numbered_in_the_units_order_and_targets_after_them():
         (CoreParameters(alibi=ALIBI), (), 1, 1),
         (CoreParameters(rope=RopeParameters(slots=16)), ("rope",) * 16 + ("bypass",), 17, 5),
         (CoreParameters(rope=RopeParameters(output_bits=8)), ("rope",) * 4, 4, 2),
+        (CoreParameters(rope=RopeParameters(), bypass=False), ("rope",) * 4, 4, 2),
+        (CoreParameters(sinusoidal=ADDER, bypass=False), ("sinusoidal",), 1, 1),
     ],
-    ids=["sinusoidal", "alibi", "sixteen slots", "narrowing"],
+    ids=["sinusoidal", "alibi", "sixteen slots", "narrowing", "rope alone", "sinusoidal alone"],
 )
 def test_a_core_of_some_units_has_slots_for_them(p, slots, targets, bits):
     assert p.slots == slots
     assert len(p.targets) == targets
     assert p.slot_bits == bits
+    assert p.direct == (bool(slots) and "bypass" not in slots)
 
 
 @pytest.mark.parametrize(("bits", "size"), [(8, 1), (9, 2), (16, 2), (17, 4), (18, 4)])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from ropeway.hdl.register_bus import Answer
 from ropeway.hdl.registers import RegisterMap
-from tests.hdl.axi_manager import read, write
+from tests.hdl.bus_managers import access
 
 PATIENCE = 400  # polls
 
@@ -13,13 +13,13 @@ PATIENCE = 400  # polls
 class Host:
     """A program beside a simulated core."""
 
-    def __init__(self, ctx, axi, registers: RegisterMap):
-        self.ctx, self._axi, self.map = ctx, axi, registers
+    def __init__(self, ctx, port, registers: RegisterMap, bus: str = "axi4-lite"):
+        self.ctx, self._port, self.map, self._bus = ctx, port, registers, bus
 
     async def write(self, name: str, number: int = 0, **fields: int) -> int:
         """Write fields, or a VALUE; the response."""
         register = self.map[name]
-        return await write(self.ctx, self._axi, register.address(number), register.encode(**fields))
+        return (await self._access(register.address(number), 1, register.encode(**fields)))[0]
 
     async def put(self, name: str, number: int = 0, **fields: int):
         """Write, which must be well answered."""
@@ -29,10 +29,13 @@ class Host:
         """A register's fields."""
         register, words = self.map[name], []
         for half in range(register.width // 32):
-            code, word = await read(self.ctx, self._axi, register.address(number) + 4 * half)
+            code, word = await self._access(register.address(number) + 4 * half, 0)
             assert code == Answer.OKAY, name
             words.append(word)
         return register.decode(sum(word << 32 * half for half, word in enumerate(words)))
+
+    async def _access(self, address: int, *how: int) -> tuple[int, int]:
+        return await access(self.ctx, self._bus, self._port, address, *how)
 
     async def get(self, name: str, number: int = 0) -> int:
         """A register's VALUE."""

@@ -29,11 +29,22 @@ CORES = {
         table=MemoryTable(address_bits=20),
         alibi=AlibiParameters(),
     ),
+    "small": CoreParameters(
+        rope=RopeParameters(lanes=1),
+        counters=False,
+        bypass=False,
+        carried=False,
+        keep=False,
+        runs=False,
+    ),
     "narrowing": CoreParameters(rope=RopeParameters(output_bits=8)),
     "sinusoidal": CoreParameters(sinusoidal=AdderParameters(format="fp16")),
     "learned": CoreParameters(learned=ADDER, table=RamTable(4096)),
     "alibi": CoreParameters(alibi=AlibiParameters()),
 }
+UNITS = ("rope", "sinusoidal", "learned", "alibi")
+OF_VECTORS = ("carried", "keep", "runs")
+FEATURES = ("bypass", "counters", *OF_VECTORS)
 VERSION = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"][
     "version"
 ]
@@ -65,7 +76,11 @@ def test_constants_say_what_the_core_is(p):
     assert registers["IDENT"].reset.to_bytes(4, "big") == b"ROPE"
     major, minor, patch = map(int, VERSION.split("."))
     assert of("VERSION") == {"major": major, "minor": minor, "patch": patch}
-    assert [unit for unit, there in of("UNITS").items() if there] == list(p.units)
+    there = [name for name, said in of("UNITS").items() if said]
+    assert [name for name in there if name in UNITS] == list(p.units)
+    vectors = {name: bool(p.vector_units) and getattr(p, name) for name in OF_VECTORS}
+    built = vectors | {"bypass": "bypass" in p.slots, "counters": p.counters}
+    assert [name for name in there if name not in UNITS] == [n for n in FEATURES if built[n]]
     vectors = of("VECTORS")
     assert vectors["elements"] == p.beat_elements
     assert (vectors["data_bits"], vectors["output_bits"]) == (p.data_bits, p.output_bits)
@@ -76,6 +91,8 @@ def test_constants_say_what_the_core_is(p):
     if p.rope:
         assert targets["rope_slots"] == p.rope.slots
         assert of("ROPE")["max_head_dim"] == p.rope.max_head_dim
+        assert of("ROPE")["coefficient_bits"] == p.rope.coefficient_bits
+        assert of("ROPE")["pair_clocks"] == p.rope.generator_interval
     if p.sinusoidal:
         assert of("SINUSOIDAL")["max_width"] == p.sinusoidal.max_width
         assert of("SINUSOIDAL")["fraction_bits"] == p.sinusoidal.fraction_bits
@@ -133,4 +150,4 @@ def test_control_has_a_port_for_all_of_it(p):
     assert f"load_{p.units[0]}" in control.signature.members
     assert rtlil.convert(control)
     kinds = {field.access for register in control.map for field in register.fields}
-    assert kinds == set(Access)
+    assert kinds == set(Access) - {Access.POP} - ({Access.COUNTER} if not p.counters else set())

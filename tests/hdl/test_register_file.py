@@ -42,8 +42,8 @@ async def access(ctx, file, address: int, write=0, word=0, strobe=0xF, *, during
     return Answer(answer.code), answer.word
 
 
-def run(testbench, registers: RegisterMap = SAMPLE, background=()):
-    file = RegisterFile(registers)
+def run(testbench, registers: RegisterMap = SAMPLE, background=(), *, small: bool = False):
+    file = RegisterFile(registers, small=small)
 
     def bound(function):
         async def with_file(ctx):
@@ -92,8 +92,12 @@ def fields_of(orders):
     return [(name, number, word & masks[name]) for name, number, word in orders]
 
 
+SIZES = pytest.mark.parametrize("small", [False, True], ids=["staged", "small"])
+
+
+@SIZES
 @pytest.mark.parametrize("seed", range(3))
-def test_any_sequence_of_accesses_comes_to_what_the_table_says(seed):
+def test_any_sequence_of_accesses_comes_to_what_the_table_says(seed, small):
     random, model, orders = np.random.default_rng(seed), sample_model(), []
 
     async def testbench(ctx, file):
@@ -106,7 +110,7 @@ def test_any_sequence_of_accesses_comes_to_what_the_table_says(seed):
             what = random_access(random, SAMPLE)
             assert await access(ctx, file, *what) == model.access(*what), what
 
-    run(testbench, background=[look_up, orders_seen(orders)])
+    run(testbench, background=[look_up, orders_seen(orders)], small=small)
     assert len(orders) > 5
     assert orders == fields_of(model.orders)
 
@@ -172,7 +176,8 @@ def test_counters_count_wrap_stop_and_are_cleared():
     run(testbench)
 
 
-def test_the_high_half_is_that_of_when_the_low_half_was_read():
+@SIZES
+def test_the_high_half_is_that_of_when_the_low_half_was_read(small):
     async def testbench(ctx, file):
         low, high = SAMPLE["DIGEST"].address(3), SAMPLE["DIGEST"].address(3) + 4
         ctx.set(file.digest, 0x1111_2222_3333_4444)
@@ -184,7 +189,7 @@ def test_the_high_half_is_that_of_when_the_low_half_was_read():
         await access(ctx, file, low)
         assert await access(ctx, file, high) == (Answer.OKAY, 0x5555_6666)
 
-    run(testbench)
+    run(testbench, small=small)
 
 
 @pytest.mark.parametrize("clock", range(6))
@@ -199,6 +204,34 @@ def test_a_write_is_refused_as_it_was_two_clocks_before_its_effect(clock):
         assert orders == ([] if refused else [("ORDER", 0, 0x1230_0045)])
 
     run(testbench, background=[orders_seen(orders)])
+
+
+@SIZES
+@pytest.mark.parametrize("others", [0, 3, 20])
+def test_what_is_read_of_a_pop_is_what_it_shows_as_it_is_popped_once_a_read(others, small):
+    more = (Register(f"R{n}", 4 * n, one(Access.RW), "Another.") for n in range(others))
+    taken = Register("TAKEN", 0x100, one(Access.POP, 24), "A queue.")
+    registers = RegisterMap("QUEUE", "A queue.", (*more, taken), 12)
+    popped = []
+
+    async def count(ctx, file):
+        number = 0
+        async for _, _, pops in ctx.tick().sample(file.taken_popped):
+            if pops:
+                popped.append(number)
+            number += 1
+            ctx.set(file.taken, number)  # another one in every clock
+
+    async def testbench(ctx, file):
+        for clocks in range(5):
+            code, word = await access(ctx, file, 0x100)
+            await ctx.tick().repeat(clocks + 1)
+            assert (code, [word]) == (Answer.OKAY, popped[clocks:])
+            assert (await access(ctx, file, 0x100, 1, 5))[0] == Answer.SLVERR
+            assert (await access(ctx, file, 0x200))[0] == Answer.DECERR
+        assert len(popped) == 5
+
+    run(testbench, registers, background=[count], small=small)
 
 
 def test_a_map_of_one_register_works_too():

@@ -6,15 +6,16 @@ import subprocess
 
 import pytest
 from systemrdl import RDLCompileError, RDLCompiler
-from systemrdl.rdltypes import AccessType, OnWriteType
+from systemrdl.rdltypes import AccessType, OnReadType, OnWriteType
 
-from ropeway.boards.documents import FULL, documents
+from ropeway.boards.documents import FULL, HOSTED, documents
 from ropeway.hdl.core_registers import core_registers
+from ropeway.hdl.host_registers import host_registers
 from ropeway.hdl.register_texts import c_header, markdown, systemrdl
 from ropeway.hdl.registers import Access, RegisterMap
 from tests.hdl.register_model import SAMPLE
 
-MAPS = {"sample": SAMPLE, "core": core_registers(FULL)}
+MAPS = {"sample": SAMPLE, "core": core_registers(FULL), "host": host_registers(HOSTED)}
 SOFTWARE = {
     Access.RO: AccessType.r,
     Access.RW: AccessType.rw,
@@ -22,6 +23,7 @@ SOFTWARE = {
     Access.WO: AccessType.w,
     Access.COUNTER: AccessType.r,
     Access.CONST: AccessType.r,
+    Access.POP: AccessType.r,
 }
 
 
@@ -60,12 +62,14 @@ def check_field(field, wanted):
     assert (field.low, field.width) == (wanted.lsb, wanted.bits)
     assert field.get_property("sw") == SOFTWARE[wanted.access]
     reset = field.get_property("reset")
-    if wanted.access in (Access.RO, Access.WO):
+    if wanted.access in (Access.RO, Access.WO, Access.POP):
         assert reset is None
     else:
         assert reset == wanted.reset % (1 << wanted.bits)
     clears = field.get_property("onwrite") == OnWriteType.woclr
     assert clears == (wanted.access is Access.W1C)
+    takes = field.get_property("onread") == OnReadType.ruser
+    assert takes == (wanted.access is Access.POP)
     assert field.get_property("counter") == (wanted.access is Access.COUNTER)
 
 
@@ -87,7 +91,7 @@ def constants(registers: RegisterMap) -> dict[str, int]:
         for field in register.fields:
             stem = f"{registers.name}_{register.full_name(field)}"
             found |= {f"{stem}_SHIFT": field.lsb, f"{stem}_MASK": (2**field.bits - 1) << field.lsb}
-            if field.access is Access.RW or stem.endswith("_IDENT"):
+            if field.access is Access.RW or stem.endswith("IDENT"):
                 found[f"{stem}_RESET"] = field.reset % (1 << field.bits)
     return found
 
@@ -129,4 +133,5 @@ def test_no_document_is_stale():
     """Stale: run `make documents`."""
     for path, text in documents().items():
         assert path.read_text() == text, path.name
-        assert "TARGET_STATUS" in text
+        host = path.stem in ("board", "ropeway_host")
+        assert ("SELF_TEST_STATUS" if host else "TARGET_STATUS") in text.upper(), path.name

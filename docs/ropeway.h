@@ -18,7 +18,7 @@
 #define ROPEWAY_VERSION_MAJOR_SHIFT 16u
 #define ROPEWAY_VERSION_MAJOR_MASK 0xff0000u
 
-/* Which units there are. */
+/* Which units there are, and what else. */
 #define ROPEWAY_UNITS_OFFSET 0x0008u
 #define ROPEWAY_UNITS_ROPE_SHIFT 0u
 #define ROPEWAY_UNITS_ROPE_MASK 0x1u
@@ -28,6 +28,16 @@
 #define ROPEWAY_UNITS_LEARNED_MASK 0x4u
 #define ROPEWAY_UNITS_ALIBI_SHIFT 3u
 #define ROPEWAY_UNITS_ALIBI_MASK 0x8u
+#define ROPEWAY_UNITS_BYPASS_SHIFT 4u
+#define ROPEWAY_UNITS_BYPASS_MASK 0x10u
+#define ROPEWAY_UNITS_COUNTERS_SHIFT 5u
+#define ROPEWAY_UNITS_COUNTERS_MASK 0x20u
+#define ROPEWAY_UNITS_CARRIED_SHIFT 6u
+#define ROPEWAY_UNITS_CARRIED_MASK 0x40u
+#define ROPEWAY_UNITS_KEEP_SHIFT 7u
+#define ROPEWAY_UNITS_KEEP_MASK 0x80u
+#define ROPEWAY_UNITS_RUNS_SHIFT 8u
+#define ROPEWAY_UNITS_RUNS_MASK 0x100u
 
 /* What vectors are made of. */
 #define ROPEWAY_VECTORS_OFFSET 0x000cu
@@ -59,6 +69,10 @@
 #define ROPEWAY_ROPE_POSITION_BITS_MASK 0x7e000u
 #define ROPEWAY_ROPE_TEMPERATURE_SHIFT 19u
 #define ROPEWAY_ROPE_TEMPERATURE_MASK 0x80000u
+#define ROPEWAY_ROPE_COEFFICIENT_BITS_SHIFT 20u
+#define ROPEWAY_ROPE_COEFFICIENT_BITS_MASK 0x1f00000u
+#define ROPEWAY_ROPE_PAIR_CLOCKS_SHIFT 25u
+#define ROPEWAY_ROPE_PAIR_CLOCKS_MASK 0x7e000000u
 
 /* What the sinusoidal unit can do. */
 #define ROPEWAY_SINUSOIDAL_OFFSET 0x0018u
@@ -198,7 +212,7 @@
 #define ROPEWAY_AUTO_LEFT_SHIFT 0u
 #define ROPEWAY_AUTO_LEFT_MASK 0xffffffffu
 
-/* Begins a load; refused while one is unfinished, and of what is no target. */
+/* Begins a load; refused while one is unfinished, for no target or far too many words. */
 #define ROPEWAY_LOAD_OFFSET 0x0080u
 #define ROPEWAY_LOAD_TARGET_SHIFT 0u
 #define ROPEWAY_LOAD_TARGET_MASK 0xffu

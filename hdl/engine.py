@@ -113,6 +113,12 @@ class RopeEngine(wiring.Component):
         rotate = RotationRow.latency + self._rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + write + drain
 
+    @property
+    def passing_latency(self) -> int:
+        """Clocks from a position to the first beat where that does not turn, data waiting."""
+        naming, write, drain = 15, 1, 6
+        return naming + RotationRow.latency + self._rotator.latency + write + drain
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self.parameters

@@ -249,3 +249,5 @@ EXPORT const uint64_t *model_clocks(Model *model, int32_t stream) {
 EXPORT const uint32_t *model_items(Model *model, int32_t stream) {
   return model->channels[stream].items.data();
 }
+
+#include "native_serial.h"

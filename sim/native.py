@@ -70,6 +70,21 @@ class NativeModel:
         self._driver.model_delete(self._model)
         self._model = self._driver.model_new()
 
+    @property
+    def handle(self) -> int:
+        """The model, as functions of its library take it; another one after ``restart``."""
+        return self._model
+
+    def number(self, port: str) -> int:
+        """A port's number, as they take it. Raises KeyError."""
+        return self._numbers[port]
+
+    def function(self, name: str, result: type | None, *arguments: Any) -> Any:
+        """One of its library's functions, with the types that it has."""
+        function = self._driver[name]
+        function.restype, function.argtypes = result, arguments
+        return function
+
     def poke(self, port: str, value: int):
         """Set an input. Raises OverflowError for what does not fit."""
         if value >> self._bits[port]:

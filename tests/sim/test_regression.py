@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from ropeway.golden import InputError
-from ropeway.sim import regression, regression_run
+from ropeway.sim import pool, regression, regression_run
 from ropeway.sim.core_script import written
 from ropeway.sim.regression import CORES, Case, Outcome, matrix, run_case, sample
 from ropeway.sim.regression_run import as_junit, as_markdown, run_cases, shard, summary
@@ -67,7 +67,7 @@ class Here:
             return run(case)
 
         monkeypatch.setattr(regression_run, "run_case", ran)
-        monkeypatch.setattr(regression_run, "ProcessPoolExecutor", ThreadPoolExecutor)
+        monkeypatch.setattr(pool, "ProcessPoolExecutor", ThreadPoolExecutor)
 
 
 def passes(case: Case) -> Outcome:

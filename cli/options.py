@@ -27,12 +27,18 @@ def add_model_arguments(parser: argparse.ArgumentParser):
     parser.add_argument("--tp", metavar="RANK/SIZE", help="the heads of one tensor-parallel worker")
 
 
-def add_geometry_arguments(parser: argparse.ArgumentParser):
-    """Add CONFIG, the options of ``add_model_arguments`` and the choice of one geometry."""
+def add_geometry_arguments(parser: argparse.ArgumentParser, default: str | None = None):
+    """Add CONFIG, the options of ``add_model_arguments`` and the choice of one geometry.
+
+    CONFIG may be left out where there is a ``default``.
+    """
+    what = "a config.json, a table that `ropeway table` wrote, or a preset's name"
     parser.add_argument(
         "config",
         metavar="CONFIG",
-        help="a config.json, a table that `ropeway table` wrote, or a preset's name",
+        nargs="?" if default else None,
+        default=default,
+        help=f"{what}; default {default}" if default else what,
     )
     add_model_arguments(parser)
     parser.add_argument("--layer", metavar="N", help="the geometry of layer N, from 0")

@@ -80,11 +80,16 @@ def run(args: argparse.Namespace) -> int:
     request = Request(**requested, lsb=scale_of(arrays))
     with ProgressBar() as progress:
         outcome = RUNNERS[type(batch)](batch, request, progress)
+    return deliver(args, batch.tokens, prints, outcome)
+
+
+def deliver(args: argparse.Namespace, tokens: int, prints: dict[str, str], outcome: Outcome) -> int:
+    """Write what came out, and the report with its geometries' fingerprints; the exit status."""
     one = next(iter(prints.values()))
     report = json.dumps(outcome.report | {"fingerprint": one if len(prints) == 1 else prints})
     content = outcome.arrays | {"report": np.array(report)}
     write_whole(args.output, partial(write_arrays, arrays=content))
-    print(report if args.json else f"{args.output}: {summary(batch.tokens, outcome.report)}")
+    print(report if args.json else f"{args.output}: {summary(tokens, outcome.report)}")
     if outcome.fault:
         print(f"ropeway: failed: {outcome.fault}", file=sys.stderr)
     return 1 if outcome.fault else 0

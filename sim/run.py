@@ -4,7 +4,9 @@
 The exact and the golden engine need NumPy only: nothing of Amaranth is imported for them.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,16 @@ from ropeway.golden.codec import Codec, FixedCodec
 from ropeway.golden.engines import Progress, exact, golden, lsb_error, silent, ulp_error
 from ropeway.golden.errors import InputError
 from ropeway.golden.parameters import RopeParameters
-from ropeway.golden.words import unsaturated_lsb
 
+from .coded_batch import CodedBatch, codecs_of
 from .request import FLOAT_BITS, Request
 
-__all__ = ["Outcome", "difference", "engine_report", "run_batch"]
+__all__ = ["Hardware", "Outcome", "difference", "engine_report", "run_batch", "run_words"]
 
 SIMULATED = ("sim", "verilator")
+
+Hardware = Callable[[RopeBatch, Progress], tuple[dict[str, np.ndarray], dict[str, Any]]]
+"""What hardware makes of a batch of words, by kind of head, and its timing as a report has it."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ def run_batch(batch: RopeBatch, request: Request, progress: Progress = silent) -
         lanes = 1 if request.lanes is None else request.lanes
         bits = FLOAT_BITS if request.bits is None else request.bits
         RopeParameters(lanes=lanes, data_bits=bits, format=request.format)
-        codecs = _codecs(batch, request, bits)
+        codecs = codecs_of(batch, request, bits)
         heads = {kind: codecs[kind].values(array) for kind, array in batch.heads.items()}
         return Outcome(exact(batch.with_heads(heads), progress), engine_report(request.engine))
     return _run_words(batch, request, progress)
@@ -58,65 +63,60 @@ def _run_words(batch: RopeBatch, request: Request, progress: Progress) -> Outcom
     parameters = batch.parameters(
         bits, request.lanes, format=request.format, output_bits=bits - request.narrowed(bits)
     )
-    codecs = _codecs(batch, request, bits)
-    encoded = {kind: codecs[kind].encode(array) for kind, array in batch.heads.items()}
-    words = batch.with_heads({kind: found for kind, (found, _) in encoded.items()})
-    result, saturated = golden(parameters, words, progress)
-    timing, fault = {}, None
+    simulate = None
     if request.engine in SIMULATED:
-        simulated, clocks = _simulated(request.engine, parameters, words, progress)
-        timing, fault = asdict(clocks), difference(simulated, result)
-        result = simulated
+        simulate = partial(_simulated, request.engine, parameters)
+    return run_words(batch, request, parameters, simulate, progress)
 
-    def came_back(kind: str, array: np.ndarray) -> np.ndarray:
-        same = np.array_equal(result[kind], words.heads[kind])
-        if kind not in batch.rotated and not parameters.narrowed_bits and same:
-            return array
-        return codecs[kind].decode(result[kind])
 
+def run_words(
+    batch: RopeBatch,
+    request: Request,
+    parameters: RopeParameters,
+    hardware: Hardware | None,
+    progress: Progress = silent,
+) -> Outcome:
+    """``run_batch`` on an engine of these parameters; ``hardware`` is held against golden's."""
+    coded = CodedBatch.of(batch, request, parameters.data_bits)
+    result, saturated = golden(parameters, coded.words, progress)
+    timing, fault = {}, None
+    if hardware is not None:
+        found, timing = hardware(coded.words, progress)
+        fault, result = difference(found, result), found
     report = engine_report(
         request.engine,
         lanes=parameters.lanes,
-        bits=bits,
-        scale=_scales(codecs, request),
-        saturations=saturated + sum(overflows for _, overflows in encoded.values()),
-        **_errors(parameters, words, result, progress),
+        bits=parameters.data_bits,
+        scale=_scales(coded.codecs, request),
+        saturations=saturated + coded.overflows,
+        **_errors(parameters, coded.words, result, progress),
         **timing,
     )
     if request.output_bits is not None:
         report["output_bits"] = request.output_bits
-    return Outcome({k: came_back(k, array) for k, array in batch.heads.items()}, report, fault)
+    return Outcome(coded.decoded(result), report, fault)
 
 
 def _simulated(
     engine: str, parameters: RopeParameters, words: RopeBatch, progress: Progress
-) -> tuple[dict[str, np.ndarray], Any]:
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """What hardware makes of a batch's words, and its timing; InputError where a tool lacks."""
     if engine == "sim":
         from .simulate import simulate
 
-        return simulate(parameters, words, progress)
+        found, timing = simulate(parameters, words, progress)
+        return found, asdict(timing)
     from .cocotb_run import SimulatorMissingError
     from .native_engine import simulate_native
 
     try:
-        return simulate_native(parameters, words, progress)
+        found, timing = simulate_native(parameters, words, progress)
+        return found, asdict(timing)
     except SimulatorMissingError as error:
         raise InputError("engine", engine, str(error)) from None
 
 
-def _codecs(batch: RopeBatch, request: Request, bits: int) -> dict[str, Codec]:
-    """How each kind of heads becomes words and comes back."""
-    codecs, narrowed = dict[str, Codec](), request.narrowed(bits)
-    for kind, array in batch.heads.items():
-        lsb = request.lsb
-        if lsb is None and array.dtype.kind == "f" and not request.floating:
-            lsb = unsaturated_lsb(array, bits, batch.growth, narrowed)
-        codecs[kind] = request.codec(kind, array, bits, lsb)
-    return codecs
-
-
-def _scales(codecs: dict[str, Codec], request: Request) -> dict[str, float] | None:
+def _scales(codecs: Mapping[str, Codec], request: Request) -> dict[str, float] | None:
     """What the last bit of each array's words is worth; nothing, of floating-point words."""
     if request.floating:
         return None

@@ -3,12 +3,16 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ropeway.golden import Geometry, InputError, Model, RopeGeometry, preset_names
 
+from .costs import add_cost_arguments, cost, cost_lines, cost_warnings
 from .options import add_model_arguments, model_from, named_geometry
+from .ports import add_link_arguments, is_port, over_link
 
 __all__ = ["add_arguments", "run"]
 
@@ -39,7 +43,13 @@ def add_arguments(parser: argparse.ArgumentParser):
     parser.add_argument("config", metavar="CONFIG", nargs="*", help="a config, a table or a preset")
     parser.add_argument("--json", action="store_true", help="print every value as JSON")
     parser.add_argument("--list", action="store_true", help="print the names of the presets")
-    parser.add_argument("--compare", action="store_true", help="compare the configs' fingerprints")
+    parser.add_argument(
+        "--compare",
+        action="store_true",
+        help="compare fingerprints of configs and of boards at ports",
+    )
+    add_link_arguments(parser)
+    add_cost_arguments(parser)
     add_model_arguments(parser)
     parser.add_argument("--layer", metavar="N", help="only the geometry of layer N, from 0")
     parser.add_argument("--geometry", metavar="NAME", help="only the geometry of that name")
@@ -57,7 +67,24 @@ def run(args: argparse.Namespace) -> int:
     if len(args.config) != 1:
         raise InputError("config", " ".join(args.config), "must be one config")
     model = _selected(args, args.config[0])
+    if args.device is not None:
+        return _priced(args, model)
+    for name in ("lanes", "bits", "clock"):
+        if getattr(args, name) is not None:
+            raise InputError(name, getattr(args, name), "is of a --device, which is not given")
     print(json.dumps(model.as_dict(), indent=1) if args.json else "\n".join(summary(model)))
+    return 0
+
+
+def _priced(args: argparse.Namespace, model: Model) -> int:
+    """Print what the model costs on a device."""
+    found = cost(args, model)
+    for warning in cost_warnings(found):
+        print(f"ropeway: warning: {warning}", file=sys.stderr)
+    if args.json:
+        print(json.dumps(model.as_dict() | {"cost": found}, indent=1))
+    else:
+        print("\n".join(cost_lines(found)))
     return 0
 
 
@@ -117,8 +144,13 @@ def _leaves(path: str, a: Any, b: Any) -> Iterator[tuple[str, Any, Any]]:
 
 def _compare(args: argparse.Namespace) -> int:
     first, *others = args.config
+    if is_port(first):
+        raise InputError("config", first, "must be a config, and boards' ports behind it")
     model, status = _selected(args, first), 0
     for other in others:
+        if is_port(other):
+            status |= over_link(args, other, partial(_compare_board, model, first, other))
+            continue
         found = difference(model, _selected(args, other))
         if found is None:
             print(f"{first} and {other}: the same geometry")
@@ -127,6 +159,20 @@ def _compare(args: argparse.Namespace) -> int:
         print(f"{key} differs: {first} has {left}, {other} has {right}")
         status = 1
     return status
+
+
+def _compare_board(model: Model, config: str, port: str, link: Any) -> int:
+    """Whether some slot of a board has the digest of each geometry; 1 where one has not."""
+    slots = range(len(link.parameters.core.slots))
+    held = {slot: link.fingerprint(slot) for slot in slots}
+    loaded = ", ".join(f"{each} in slot {slot}" for slot, each in held.items() if each)
+    for name, geometry in model.geometries.items():
+        if geometry.fingerprint not in held.values():
+            mine, theirs = geometry.fingerprint, loaded or "nothing"
+            print(f"{name}.fingerprint differs: {config} has {mine}, {port} has {theirs}")
+            return 1
+    print(f"{config} and {port}: the same geometry")
+    return 0
 
 
 def _selected(args: argparse.Namespace, config: str) -> Model:

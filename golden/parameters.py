@@ -64,7 +64,7 @@ class RopeParameters:
             raise InputError(
                 "multipliers", 3, "needs fixed data of at most 16 bits and 18-bit coefficients"
             )
-        require("slots", self.slots in (2, 4, 8, 16), "must be 2, 4, 8 or 16")
+        require("slots", self.slots in (1, 2, 4, 8, 16), "must be 1, 2, 4, 8 or 16")
         require("position_bits", 8 <= self.position_bits <= 32, "must be from 8 to 32")
         require("axes", 1 <= self.axes <= 4, "must be from 1 to 4")
         require("rows", self.rows in (2, 4, 8), "must be 2, 4 or 8")

@@ -26,7 +26,6 @@ def digested(*images, idle_seed=None, limit=64):
             for number, word in enumerate(words):
                 ctx.set(digest.valid, 1)
                 ctx.set(digest.word, int(word))
-                ctx.set(digest.index, number)
                 ctx.set(digest.last, number == len(words) - 1)
                 await ctx.tick()
                 ctx.set(digest.valid, 0)

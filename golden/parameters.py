@@ -147,8 +147,8 @@ class RopeParameters:
     def clocks_per_token(self, table: PhaseTable, *, tempered: bool = False) -> int:
         """Clocks a token takes in steady state: the slower of its beats and its row.
 
-        Naming a head takes two clocks, a kind of heads one. Tokens of fewer than ten clocks by this
-        law that have rows of their own may take up to ten: a row's memory returns only so soon. A
+        Naming takes a clock a token, a kind of heads and a head. Tokens of fewer than ten clocks by
+        this law that have rows of their own may take up to ten: a row's memory returns only so soon. A
         ``tempered`` token makes a row for its queries and one for its other heads, in every group.
         """
         pattern = table.pattern
@@ -159,7 +159,7 @@ class RopeParameters:
         kinds = len(pattern.counts)
         last = max(kind for kind, count in enumerate(pattern.counts) if count) + 1
         naming = 1 + (pattern.repeat - 1) * kinds + last + pattern.heads
-        return max(beats, row, naming, 2 * pattern.heads)
+        return max(beats, row, naming)
 
 
 def serving_lanes(table: PhaseTable) -> tuple[int, ...]:

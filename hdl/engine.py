@@ -231,8 +231,9 @@ class RopeEngine(wiring.Component):
         ]
         # What is to be known of a beat stands beside it: for its operation and for its way out.
         p, depth = self.parameters, buffer_depth(self.parameters)
-        m.submodules.steps = steps = BeatQueue(step_layout(p), depth)
-        m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth)
+        wide = p.lanes > 1
+        m.submodules.steps = steps = BeatQueue(step_layout(p), depth, registered=wide)
+        m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth, registered=wide)
         m.d.comb += [
             steps.i.valid.eq(framer.write),
             steps.i.payload.eq(framer.step),

@@ -147,13 +147,16 @@ class PhaseTable(wiring.Component):
         # What is taken of a load that is not refused changes the slot.
         taken, ends, first = Signal(), Signal(), Signal()
         wrong, whole, strange = Signal(), Signal(), Signal(2)
-        number = digest.number
-        in_header = number[3:] == 0
+        number, in_header = digest.number, Signal()
         m.d.comb += [
             ends.eq(self.i_load.valid & admitted & load.last),
             taken.eq(self.i_load.valid & admitted & ~refusing),
-            first.eq(taken & (number == 0)),
+            first.eq(taken & in_header & (number[:3] == 0)),
         ]
+        with m.If(decides):
+            m.d.sync += in_header.eq(1)
+        with m.Elif(taken & number[:3].all()):
+            m.d.sync += in_header.eq(0)
         with m.If(ends):
             m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
         header = self._header(m, taken & in_header, number[:3], load.word)
@@ -270,8 +273,10 @@ class PhaseTable(wiring.Component):
         beat = exact_log2(p.beat_elements)
         m.d.sync += header.stop.eq(header.offset[beat:] + header.pairs[beat - 1 :])
         present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
-        m.d.comb += header.present.eq(present)
-        m.d.comb += header.rotates.eq((present & header.rotated).any() & (header.pairs != 0))
+        m.d.sync += [
+            header.present.eq(present),
+            header.rotates.eq((header.present & header.rotated).any() & (header.pairs != 0)),
+        ]
         return header
 
     def _served(self, m, header) -> Value:
@@ -283,7 +288,7 @@ class PhaseTable(wiring.Component):
             fits.eq(header.stop <= header.head_dim[beat:]),
             small.eq(header.head_dim <= p.max_head_dim),
         ]
-        return Cat(
+        conditions = Cat(
             fits,
             small,
             ~(header.pairs_high | header.offset_high | header.head_dim_high),
@@ -295,7 +300,10 @@ class PhaseTable(wiring.Component):
             header.repeat != 0,
             header.check == 0,
             header.amplitude.code <= LARGEST_UNSCALED_CODE,
-        ).all()
+        )
+        kept = Signal.like(conditions)
+        m.d.sync += kept.eq(conditions)
+        return kept.all()
 
     def _headers(self, m, store, slot, header):
         """Decoded headers, a word a slot, read where they are looked up."""

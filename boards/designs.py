@@ -79,7 +79,7 @@ DESIGNS = {
     "learned-axi4": Design("learned, AXI4", ECP5, AdderParameters(), {"bus_bits": 256}),
     "alibi-up5k": Design("ALiBi", ICE40, AlibiParameters(lanes=1)),
     "sinusoidal-up5k": Design(
-        "sinusoidal, compact", ICE40, AdderParameters(lanes=1, max_width=240, compact=True)
+        "sinusoidal, shared", ICE40, AdderParameters(lanes=1, max_width=240, generator="shared")
     ),
     "learned-up5k": Design(
         "learned, block RAM", ICE40, AdderParameters(lanes=1, max_width=512), {"depth": 1024}

@@ -6,7 +6,8 @@ import pytest
 from amaranth.hdl import Fragment, Instance, Shape, signed, unsigned
 
 from ropeway.hdl import primitives
-from ropeway.hdl.primitives import AheadRam, DualRom, Multiplier, Ram
+from ropeway.hdl.multipliers import Multiplier
+from ropeway.hdl.primitives import AheadRam, DualRom, Ram
 from tests.hdl.benches import clock_through
 
 
@@ -68,7 +69,7 @@ def test_a_ram_gives_the_word_of_two_clocks_ago(width, depth):
 @pytest.mark.parametrize("block", [False, True], ids=["distributed", "block"])
 @pytest.mark.parametrize(("width", "depth"), [(34, 16), (1, 64), (3, 2)])
 def test_an_ahead_ram_gives_a_word_from_the_clock_after_its_write(width, depth, block, monkeypatch):
-    monkeypatch.setattr(primitives, "_is_ice40", lambda _platform: block)
+    monkeypatch.setattr(primitives, "is_ice40", lambda _platform: block)
     random = np.random.default_rng(width)
     clocks = 600
     enable = random.integers(0, 2, clocks)

@@ -5,7 +5,8 @@ __all__ = ["is_ecp5", "is_ice40", "is_ultraplus", "multiplies_in_logic"]
 
 
 def _device(platform) -> str:
-    return str(getattr(platform, "device", ""))
+    """A part's name, or of Gowin's its family's."""
+    return str(getattr(platform, "device", "") or getattr(platform, "family", ""))
 
 
 def is_ecp5(platform) -> bool:

@@ -211,7 +211,8 @@ class ProductSum(wiring.Component):
         differ = delayed(m, self.subtract_ab ^ self.subtract_cd, 2, name="differ")
         negative = delayed(m, self.subtract_ab, 3, name="negative")
         addend = delayed(m, self.addend, 3, name="addend")
-        m.d.sync += total.eq(add_or_subtract(*products, differ, self._width))
+        ab, cd = products
+        m.d.sync += total.eq(add_or_subtract(ab, cd, differ, self._width))
         signed_total = total ^ negative.replicate(self._width).as_signed()
         p = Signal(signed(self._width), reset_less=True)
         m.d.sync += p.eq(add_with_carry(signed_total, addend, negative, self._width))

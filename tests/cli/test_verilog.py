@@ -102,7 +102,7 @@ def test_the_same_parameters_give_the_same_file_which_states_them(ropeway, tmp_p
     assert texts[0] == texts[1]
     assert "// rope.lanes = 1\n" in texts[0]
     assert "// rope.slots = 8\n" in texts[0]
-    assert "// rope.compact = false\n" in texts[0]
+    assert "// rope.generator = pipelined\n" in texts[0]
     assert str(tmp_path) not in texts[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.v", "two.v"]
 
@@ -129,7 +129,8 @@ def test_the_core_file_names_the_files_and_the_module(written):
         (("--set", "slots=8"), "set = slots=8: must be UNIT.KEY=VALUE"),
         (("--set", "rope.slots=x"), "rope.slots = x: must be an integer"),
         (("--set", "rope.slots=5"), "slots = 5: must be 1, 2, 4, 8 or 16"),
-        (("--set", "rope.compact=1"), "rope.compact = 1: must be true or false"),
+        (("--set", "rope.temperature=1"), "rope.temperature = 1: must be true or false"),
+        (("--set", "rope.generator=x"), "generator = x: must be one of pipelined, shared, serial"),
         (("--set", "rope.size=5"), "rope.size = 5: must be one of lanes, "),
         (("--set", "alibi.max_heads=5"), "alibi.max_heads = 5: is of no unit of this core: rope"),
         (("-o", "core.sv"), "output = core.sv: must end in .v"),

@@ -33,9 +33,11 @@ HEADS = "tests/hdl/test_heads.py::test_every_pattern_is_written_out_head_by_head
 LANE = "tests/hdl/test_rotator.py::test_a_lane_turns_a_pair_every_clock_as_golden_does"
 THREE, FOUR = f"{LANE}[16 bits, three multipliers]", f"{LANE}[16 bits, four multipliers]"
 PHASE = "tests/hdl/test_phase_generator.py::test_a_phase_comes_a_latency_later_one_every_interval"
+SINES = "tests/hdl/test_sincos.py::test_every_corner_and_random_phases_are_exact_one_an_interval"
 COEFFICIENTS = (
     "tests/hdl/test_amplitude.py::"
-    "test_every_amplitude_gives_the_golden_coefficients_one_pair_a_clock[three multipliers]"
+    "test_every_amplitude_gives_the_golden_coefficients_one_pair_an_interval"
+    "[three multipliers-pipelined]"
 )
 FLOAT_LANE = "tests/hdl/test_float_adder_lane.py::"
 FRAMED = (
@@ -134,7 +136,7 @@ CLASSIC = [
         "hdl/phase_generator.py",
         "return (position[:LIMB], position[LIMB:].as_signed()), [",
         "return (position[:LIMB], C(0, signed(len(position) - LIMB))), [",
-        f"{PHASE}[pipelined-26-plain]",
+        f"{PHASE}[pipelined-26]",
     ),
     Mutant(
         "amplitude applied twice, from a config",
@@ -153,8 +155,8 @@ CLASSIC = [
     Mutant(
         "amplitude applied twice, hardware",
         "hdl/amplitude.py",
-        "(multiplier.p >> 2 * bits - RAW_FRACTION_BITS)",
-        "(multiplier.p >> 2 * bits - RAW_FRACTION_BITS - 1)",
+        "self._product_drop = 2 * bits - RAW_FRACTION_BITS",
+        "self._product_drop = 2 * bits - RAW_FRACTION_BITS - 1",
         COEFFICIENTS,
     ),
 ]
@@ -206,9 +208,9 @@ NUMBERS = [
     Mutant(
         "mirror address off by one",
         "hdl/sincos.py",
-        "rom.b_address.eq(~address)",
-        "rom.b_address.eq(-address)",
-        "tests/hdl/test_sincos.py::test_every_corner_and_random_phases_are_exact_one_a_clock",
+        "rom.b_address.eq(~self._address())",
+        "rom.b_address.eq(-self._address())",
+        f"{SINES}[pipelined]",
     ),
     Mutant(
         "quadrant sign wrong, three multipliers",
@@ -234,9 +236,30 @@ NUMBERS = [
     Mutant(
         "rounding dropped, phase",
         "hdl/phase_generator.py",
-        "HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1 - LIMB",
+        "HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1",
         "HALF = 0",
-        f"{PHASE}[compact-8-plain]",
+        f"{PHASE}[serial-8]",
+    ),
+    Mutant(
+        "a column that leaves nothing to the next",
+        "hdl/phase_generator.py",
+        "over.eq(Mux(first | second, total[LIMB:], 0))",
+        "over.eq(Mux(first, total[LIMB:], 0))",
+        f"{PHASE}[shared-26]",
+    ),
+    Mutant(
+        "a digit's carry dropped",
+        "hdl/digits.py",
+        "high & (low | carry)",
+        "high & low",
+        "tests/hdl/test_serial_products.py::test_products_come_a_latency_later_and_stay[modulo]",
+    ),
+    Mutant(
+        "sin that is small at an eighth of a turn missed",
+        "hdl/sincos.py",
+        "low | lowest",
+        "low",
+        f"{SINES}[shared]",
     ),
 ]
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The designs whose figures are reported, each on its device."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 from amaranth.lib import wiring
 
@@ -70,6 +70,7 @@ class Design:
 
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
+SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=2, rows=2)
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters()),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
@@ -79,8 +80,14 @@ DESIGNS = {
     "learned-axi4": Design("learned, AXI4", ECP5, AdderParameters(), {"bus_bits": 256}),
     "alibi-up5k": Design("ALiBi", ICE40, AlibiParameters(lanes=1)),
     "sinusoidal-up5k": Design(
-        "sinusoidal, compact", ICE40, AdderParameters(lanes=1, max_width=240, compact=True)
+        "sinusoidal, shared", ICE40, AdderParameters(lanes=1, max_width=240, generator="shared")
     ),
+    "rope-8-lanes": Design("RoPE, every DSP", ECP5, RopeParameters(lanes=8, generator="shared")),
+    "rope-32-lanes-85f": Design(
+        "RoPE", "lfe5u-85f-6", RopeParameters(lanes=32, generator="shared")
+    ),
+    "rope-up5k": Design("RoPE", ICE40, replace(SMALL, generator="shared")),
+    "rope-hx8k": Design("RoPE", "ice40hx8k", replace(SMALL, generator="serial")),
     "learned-up5k": Design(
         "learned, block RAM", ICE40, AdderParameters(lanes=1, max_width=512), {"depth": 1024}
     ),

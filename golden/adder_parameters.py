@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from .errors import InputError, check_types
 from .floats import FIXED, FORMATS, FloatFormat, check_format
+from .generators import PIPELINED, check_generator, generator_interval
 
 __all__ = ["AdderParameters"]
 
@@ -20,7 +21,8 @@ class AdderParameters:
     element's last bit is 2^-``fraction_bits`` (default: data_bits − 4), or with 16 bits "bf16" or
     "fp16". Rows are up to ``max_width`` elements, positions signed and of
     ``position_bits``. ``scaled`` gives every element a multiplier for the embedding's scale.
-    ``compact`` takes the small phase generators, which need five clocks a beat.
+    ``generator`` is the form of what makes sinusoidal rows: "pipelined" (seven multipliers a lane,
+    a beat a clock), "shared" (three, 3 clocks a beat) or "serial" (none, 15 clocks at 26 bits).
 
     Raises InputError, naming the parameter, for anything out of range.
     """
@@ -32,7 +34,7 @@ class AdderParameters:
     max_width: int = 1024
     position_bits: int = 26
     scaled: bool = False
-    compact: bool = False
+    generator: str = PIPELINED
 
     def __post_init__(self):
         def require(name: str, holds: bool, rule: str):
@@ -53,6 +55,7 @@ class AdderParameters:
         rule = f"must be a multiple of {2 * self.beat_elements}, at most 65536"
         require("max_width", holds, rule)
         require("position_bits", 8 <= self.position_bits <= 26, "must be from 8 to 26")
+        check_generator(self.generator)
 
     @property
     def floating(self) -> FloatFormat | None:
@@ -76,8 +79,8 @@ class AdderParameters:
 
     @property
     def generator_interval(self) -> int:
-        """Clocks a phase generator takes for a frequency."""
-        return 5 if self.compact else 1
+        """Clocks a generator of rows takes for a frequency."""
+        return generator_interval(self.generator, self.position_bits)
 
     def check_serves(self, width: int, *, halves: bool = False):
         """Raise InputError where this adder cannot stream rows of ``width``, naming the rule.

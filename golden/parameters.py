@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from .errors import InputError, check_types
 from .floats import FIXED, FORMATS, FloatFormat, check_format
+from .generators import PIPELINED, check_generator, generator_interval
 from .table import PhaseTable
 
 __all__ = ["RopeParameters", "serving_lanes"]
@@ -24,9 +25,10 @@ class RopeParameters:
     whose multipliers are 16×16); ``multipliers`` 3 or 4 a pair (default: 3 where data fit).
     ``max_head_dim``, ``slots``, ``position_bits``, ``axes`` (positions a token) size memories.
     ``rows`` rotation rows are kept, so that the generator runs ahead of the rotator; up to
-    ``tokens`` positions are accepted before the first is finished. ``compact`` takes the small
-    phase generator (5 clocks a pair) for the pipelined. ``temperature`` lets a token scale its
-    queries.
+    ``tokens`` positions are accepted before the first is finished. ``generator`` is the form of
+    what makes rows: "pipelined" (nine multipliers, a pair a clock), "shared" (four, 3 clocks a
+    pair) or "serial" (none, 15 clocks a pair at 26 bits of position). ``temperature`` lets a token
+    scale its queries.
 
     Raises InputError, naming the parameter, for anything out of range.
     """
@@ -43,7 +45,7 @@ class RopeParameters:
     axes: int = 1
     rows: int = 4
     tokens: int = 16
-    compact: bool = False
+    generator: str = PIPELINED
     temperature: bool = False
 
     def __post_init__(self):
@@ -64,11 +66,12 @@ class RopeParameters:
             raise InputError(
                 "multipliers", 3, "needs fixed data of at most 16 bits and 18-bit coefficients"
             )
-        require("slots", self.slots in (2, 4, 8, 16), "must be 2, 4, 8 or 16")
+        require("slots", self.slots in (1, 2, 4, 8, 16), "must be 1, 2, 4, 8 or 16")
         require("position_bits", 8 <= self.position_bits <= 32, "must be from 8 to 32")
         require("axes", 1 <= self.axes <= 4, "must be from 1 to 4")
         require("rows", self.rows in (2, 4, 8), "must be 2, 4 or 8")
         require("tokens", self.tokens in (16, 32), "must be 16 or 32")
+        check_generator(self.generator)
         holds = self.max_head_dim % self.beat_elements == 0 and 2 <= self.max_head_dim <= 4096
         require("max_head_dim", holds, f"must be a multiple of {self.beat_elements}, at most 4096")
 
@@ -122,8 +125,8 @@ class RopeParameters:
 
     @property
     def generator_interval(self) -> int:
-        """Clocks the phase generator takes for a pair."""
-        return 5 if self.compact else 1
+        """Clocks the generator of rows takes for a pair."""
+        return generator_interval(self.generator, self.position_bits)
 
     def check_serves(self, table: PhaseTable):
         """Raise InputError where this engine cannot stream the table's geometry, naming who can.
@@ -147,9 +150,10 @@ class RopeParameters:
     def clocks_per_token(self, table: PhaseTable, *, tempered: bool = False) -> int:
         """Clocks a token takes in steady state: the slower of its beats and its row.
 
-        Naming a head takes two clocks, a kind of heads one. Tokens of fewer than ten clocks by this
-        law that have rows of their own may take up to ten: a row's memory returns only so soon. A
-        ``tempered`` token makes a row for its queries and one for its other heads, in every group.
+        Naming takes a clock a token, a kind of heads and a head. Tokens of fewer than ten clocks by
+        this law that have rows of their own may take up to ten: a row's memory returns only so
+        soon. A ``tempered`` token makes a row for its queries and one for its other heads, in every
+        group.
         """
         pattern = table.pattern
         beats = pattern.heads * table.head_dim // self.beat_elements
@@ -159,7 +163,7 @@ class RopeParameters:
         kinds = len(pattern.counts)
         last = max(kind for kind, count in enumerate(pattern.counts) if count) + 1
         naming = 1 + (pattern.repeat - 1) * kinds + last + pattern.heads
-        return max(beats, row, naming, 2 * pattern.heads)
+        return max(beats, row, naming)
 
 
 def serving_lanes(table: PhaseTable) -> tuple[int, ...]:

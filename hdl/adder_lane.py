@@ -10,7 +10,7 @@ from ropeway.golden.fixed import limits
 
 from .adder_layouts import lane_ports
 from .fixed import overflows
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .streams import delayed
 
 __all__ = ["AdderLane"]

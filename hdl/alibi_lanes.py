@@ -11,7 +11,7 @@ from ropeway.golden.fixed import limits
 
 from .alibi_layouts import scored_beat_layout
 from .fixed import overflows
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .skewed import PIECE, pieces, skewed_add, straightened, summed
 from .streams import delayed
 

@@ -5,14 +5,16 @@ from amaranth import *
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
+from ropeway.golden.generators import PIPELINED, SERIAL, SHARED
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.sincos import RAW_FRACTION_BITS
 from ropeway.golden.table import AMPLITUDE_BITS
 
 from .layouts import amplitude_layout, coefficient_layout
-from .primitives import Multiplier
+from .multipliers import Multiplier
+from .serial_products import SerialProducts, serial_latency
 from .sincos import raw_layout
-from .streams import delayed, pulse_stream
+from .streams import delayed, held, pulse_stream, strobes
 
 __all__ = ["Amplitude"]
 
@@ -20,24 +22,34 @@ __all__ = ["Amplitude"]
 class Amplitude(wiring.Component):
     """raw + (amplitude − 1)·raw, rounded half up to the coefficients' width.
 
-    Latency 5 clocks with three-multiplier coefficients, whose exact sum and difference take the
-    last two, or 3 with four; one pair a clock; two multipliers. The cut of sum and difference keeps
-    the rotation's bits those of four multipliers, since neither is rounded again.
+    ========= ============================= ======== ===========
+    form      latency                       interval multipliers
+    ========= ============================= ======== ===========
+    pipelined 3                             1        2
+    shared    5                             3        1
+    serial    13 (12 of 16-bit coefficients) 14      none
+    ========= ============================= ======== ===========
+
+    Three-multiplier coefficients take a clock more for their exact sum and difference; the cut of
+    these keeps the rotation's bits those of four multipliers, since neither is rounded again.
 
     Ports
     -----
-    i : stream of {quadrant, cos, sin, tag}, always ready
+    i : stream of {quadrant, small, cos, sin, tag}
+        Always ready; at most one every ``interval`` clocks, and as SinCos of the same form has it.
     amplitude : In
-        Of the pair at ``i``.
+        Of the pair at ``i``, ``wait`` clocks later; of a shared or serial form then for as long.
     o : stream of {coefficients, tag}
     soon : Out
         A pair comes at ``o`` in the next clock.
     """
 
-    interval = 1
-
     def __init__(self, p: RopeParameters, tag):
         self._p = p
+        self.wait = 0 if p.generator == PIPELINED else 1
+        self.interval = {PIPELINED: 1, SHARED: 3, SERIAL: 14}[p.generator]
+        bits = p.coefficient_bits
+        self._product_drop = 2 * bits - RAW_FRACTION_BITS
         results = data.StructLayout({"coefficients": coefficient_layout(p), "tag": tag})
         super().__init__(
             {
@@ -51,70 +63,114 @@ class Amplitude(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a raw sine and cosine to their coefficients."""
-        return 5 if self._p.multipliers == 3 else 3
+        forms = {
+            PIPELINED: 3,
+            SHARED: 5,
+            SERIAL: 2 + serial_latency(signed(self._p.coefficient_bits)),
+        }
+        return forms[self._p.generator] + (self._p.multipliers == 3)
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        p, out = self._p, self.o.payload.coefficients
-        cos = self._scaled(m, "cos", self.i.payload.cos)
-        sin = self._scaled(m, "sin", self.i.payload.sin)
-
-        if p.multipliers == 3:
-            cos, total, difference, negative = self._combined(m, cos, sin)
-            m.d.comb += [
-                out.sum.eq(total),
-                out.difference.eq(difference),
-                out.negative.eq(negative),
-            ]
+        forms = {PIPELINED: self._pipelined, SHARED: self._shared, SERIAL: self._serially}
+        cos, sin, others, valid = forms[self._p.generator](m)
+        if self._p.multipliers == 3:
+            self._combine(m, cos, sin, others[3])
+            cos, others = (delayed(m, value, 1, name="combined") for value in (cos, others))
         else:
-            m.d.comb += out.sin.eq(sin)
-
+            m.d.comb += self.o.payload.coefficients.sin.eq(sin)
+        out = self.o.payload
         m.d.comb += [
-            out.cos.eq(cos),
-            out.quadrant.eq(delayed(m, self.i.payload.quadrant, self.latency, name="quadrant")),
-            out.scale.eq(delayed(m, self.amplitude.scale, self.latency, name="scale")),
-            Value.cast(self.o.payload.tag).eq(
-                delayed(m, Value.cast(self.i.payload.tag), self.latency, name="tag")
-            ),
-            self.soon.eq(delayed(m, self.i.valid, self.latency - 1, reset_less=False, name="soon")),
-            self.o.valid.eq(delayed(m, self.soon, 1, reset_less=False, name="valid")),
+            out.coefficients.cos.eq(cos),
+            Cat(out.coefficients.quadrant, out.coefficients.scale).eq(others[:3]),
+            Value.cast(out.tag).eq(others[4:]),
+            self.soon.eq(valid),
+            self.o.valid.eq(delayed(m, valid, 1, reset_less=False, name="valid")),
         ]
         return m
 
-    def _scaled(self, m, name: str, raw: Value) -> Value:
-        """Three clocks: the product, and the sum that rounds."""
-        bits = self._p.coefficient_bits
-        code = self.amplitude.code >> AMPLITUDE_BITS - bits
-        m.submodules[f"{name}_product"] = multiplier = Multiplier(bits, signed(bits))
-        m.d.comb += [
-            multiplier.a.eq(raw >> RAW_FRACTION_BITS - bits),
-            multiplier.b.eq(code),
-        ]
-        dropped = RAW_FRACTION_BITS - self._p.fraction_bits
-        held = delayed(m, raw, 1, name=f"{name}_raw")
-        halved = Signal(RAW_FRACTION_BITS + 1, reset_less=True, name=f"{name}_halved")
-        m.d.sync += halved.eq(held + (1 << dropped - 1))
-        scaled = Signal(RAW_FRACTION_BITS + 1, reset_less=True, name=f"{name}_scaled")
-        m.d.sync += scaled.eq(halved + (multiplier.p >> 2 * bits - RAW_FRACTION_BITS))
-        return scaled[dropped:]
+    def _others(self) -> Value:
+        """The quadrant, the scale, whether sin is small, and the tag: beside cos and sin."""
+        given = self.i.payload
+        return Cat(given.quadrant, self.amplitude.scale, given.small, Value.cast(given.tag))
 
-    def _combined(self, m, cos: Value, sin: Value):
-        """Two clocks: cos + sin, and the magnitude and sign of sin − cos; all exact."""
-        width = len(cos)
-        total = Signal(width, reset_less=True)
-        forward = Signal(signed(width + 1), reset_less=True)
-        backward = Signal(width, reset_less=True)
-        m.d.sync += [
-            total.eq(cos + sin),
-            forward.eq(sin - cos),
-            backward.eq(cos - sin),
-        ]
-        negative = forward[-1]
-        magnitude = Signal(width, reset_less=True)
-        m.d.sync += magnitude.eq(Mux(negative, backward, forward[:width]))
-        return (
-            delayed(m, cos, 2, name="cos_word"),
-            delayed(m, total, 1, name="sum_word"),
-            magnitude,
-            delayed(m, negative, 1, name="negative_word"),
+    def _factor(self, raw: Value) -> Value:
+        """What of a raw word is multiplied."""
+        return raw[RAW_FRACTION_BITS - self._p.coefficient_bits :]
+
+    @property
+    def _code(self) -> Value:
+        return self.amplitude.code[AMPLITUDE_BITS - self._p.coefficient_bits :].as_signed()
+
+    def _halved(self, m, raw: Value, name: str) -> Value:
+        """A clock later: a raw word and the half that rounds it."""
+        halved = Signal(RAW_FRACTION_BITS + 1, reset_less=True, name=f"{name}_halved")
+        m.d.sync += halved.eq(raw + (1 << self._dropped - 1))
+        return halved
+
+    @property
+    def _dropped(self) -> int:
+        return RAW_FRACTION_BITS - self._p.fraction_bits
+
+    def _scaled(self, halved: Value, product: Value) -> Value:
+        return (halved + product)[self._dropped : RAW_FRACTION_BITS + 1]
+
+    def _pipelined(self, m) -> tuple[Value, ...]:
+        """Three clocks: the products, and the sums that round."""
+        given, bits, words = self.i.payload, self._p.coefficient_bits, []
+        for name, raw in (("cos", given.cos), ("sin", given.sin)):
+            m.submodules[f"{name}_product"] = multiplier = Multiplier(bits, signed(bits))
+            m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
+            halved = self._halved(m, delayed(m, raw, 1, name=f"{name}_raw"), name)
+            product = multiplier.p[self._product_drop :].as_signed()
+            words.append(delayed(m, self._scaled(halved, product), 1, name=f"{name}_scaled"))
+        others = delayed(m, self._others(), 3, name="others")
+        return *words, others, self._soon(m, self.i.valid, 3)
+
+    def _soon(self, m, valid: Value, clocks: int) -> Value:
+        """A pair's valid, a clock before its coefficients are."""
+        clocks += (self._p.multipliers == 3) - 1
+        return delayed(m, valid, clocks, reset_less=False, name="soon")
+
+    def _shared(self, m) -> tuple[Value, ...]:
+        """Cos a clock after ``i``, then sin: products, and the sums that round."""
+        given, bits = self.i.payload, self._p.coefficient_bits
+        valid = strobes(m, self.i.valid, 2)
+        raw = Mux(valid[2], given.sin, given.cos)
+        m.submodules.product = multiplier = Multiplier(bits, signed(bits))
+        m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
+        halved = delayed(m, self._halved(m, raw, "raw"), 1, name="halved")
+        product = multiplier.p[self._product_drop :].as_signed()
+        sin = delayed(m, self._scaled(halved, product), 1, name="scaled")
+        cos = delayed(m, sin, 1, name="cos")
+        others = held(m, self._others(), valid[2], name="others")
+        return cos, sin, others, self._soon(m, self.i.valid, 5)
+
+    def _serially(self, m) -> tuple[Value, ...]:
+        given, bits = self.i.payload, self._p.coefficient_bits
+        m.submodules.products = serial = SerialProducts(
+            2, bits, signed(bits), drop=self._product_drop
         )
+        start = delayed(m, self.i.valid, 1, reset_less=False, name="start")
+        m.d.comb += [serial.start.eq(start), serial.count.eq(self._code)]
+        words = []
+        for number, (name, raw) in enumerate((("cos", given.cos), ("sin", given.sin))):
+            m.d.comb += serial.factors[number].eq(self._factor(raw))
+            halved = self._halved(m, raw, name)
+            scaled = self._scaled(halved, serial.products[number])
+            words.append(held(m, scaled, serial.done, name=f"{name}_scaled"))
+        others = held(m, self._others(), start, name="others")
+        return *words, others, self._soon(m, serial.done, 1)
+
+    def _combine(self, m, cos: Value, sin: Value, small: Value):
+        """A clock: cos + sin, and sin − cos as a magnitude and its sign; all exact."""
+        out, width = self.o.payload.coefficients, len(cos)
+        total = Signal(width, reset_less=True)
+        difference = Signal(width, reset_less=True)
+        less, more = Mux(small, sin, cos), Mux(small, cos, sin)
+        m.d.sync += [total.eq(cos + sin), difference.eq(more - less)]
+        m.d.comb += [
+            out.sum.eq(total),
+            out.difference.eq(difference),
+            out.negative.eq(delayed(m, small, 1, name="small")),
+        ]

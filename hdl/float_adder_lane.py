@@ -13,7 +13,7 @@ from .float_rounder import FloatRounder
 from .float_row import FloatRow
 from .float_sum import FloatSum
 from .layouts import special_layout
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .streams import delayed
 
 __all__ = ["FloatAdderLane"]

@@ -11,7 +11,7 @@ from .fixed import add_or_subtract, negated_if
 from .float_operands import FloatOperands
 from .float_rounder import FloatRounder
 from .layouts import coefficient_layout, special_layout
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .streams import delayed
 
 __all__ = ["FloatLane"]

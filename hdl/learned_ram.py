@@ -10,7 +10,7 @@ from ropeway.golden.adder_parameters import AdderParameters
 
 from .adder_layouts import ROW_NUMBER_BITS, embedding_layout, request_layout, row_layout
 from .banked_ram import BankedRam
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .queue import Queue
 from .row_reader import RowReader, order_layout
 from .streams import connect, delayed

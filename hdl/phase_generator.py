@@ -5,12 +5,13 @@ from amaranth import *
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.golden.parameters import RopeParameters
+from ropeway.golden.generators import PIPELINED, SERIAL, SHARED, generator_interval
 from ropeway.golden.sincos import PHASE_BITS
 from ropeway.golden.table import INCREMENT_BITS
 
-from .primitives import Multiplier
-from .streams import delayed, pulse_stream
+from .multipliers import Multiplier, ProductSum
+from .serial_products import SerialProducts, serial_latency
+from .streams import delayed, held, pulse_stream, strobes
 
 __all__ = ["PhaseGenerator"]
 
@@ -19,20 +20,23 @@ __all__ = ["PhaseGenerator"]
 # there.
 LIMB = 16
 SUM_BITS = INCREMENT_BITS - LIMB
-HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1 - LIMB
+HALF = 1 << INCREMENT_BITS - PHASE_BITS - 1
 
 
 class PhaseGenerator(wiring.Component):
-    """One phase a pair: pipelined with five multipliers, or compact with one.
+    """One phase a pair.
 
-    ========= ======= ======== ===========
-    form      latency interval multipliers
-    ========= ======= ======== ===========
-    pipelined 4       1        5
-    compact   8       5        1
-    ========= ======= ======== ===========
+    ========= ============== ============== ===========
+    form      latency        interval       multipliers
+    ========= ============== ============== ===========
+    pipelined 4              1              5
+    shared    8              3              2
+    serial    16 at 26 bits  15             none
+    ========= ============== ============== ===========
 
-    With ``relay`` the products pass a register more, and latency is a clock more.
+    With ``relay`` the pipelined one's products pass a register more, and latency is a clock more.
+    A shared or serial one's operands and tag stay as they are for ``interval`` clocks, or until the
+    next ones; so does what comes out, or for two clocks at least.
 
     Ports
     -----
@@ -41,9 +45,12 @@ class PhaseGenerator(wiring.Component):
         The phase in units of 2^-24 turn.
     """
 
-    def __init__(self, p: RopeParameters, tag, *, relay: bool = False):
-        self._p, self._relay = p, relay
-        position = signed(max(p.position_bits, LIMB + 1) + 1)  # the negative of the lowest fits
+    def __init__(self, generator: str, position_bits: int, tag, *, relay: bool = False):
+        self._generator, self._relay = generator, relay and generator == PIPELINED
+        self.interval = generator_interval(generator, position_bits)
+        # Digits enough that what is dropped of the product has gone with them.
+        self._count = signed(max(position_bits + 1, INCREMENT_BITS - PHASE_BITS - 1))
+        position = signed(max(position_bits, LIMB + 1) + 1)  # the negative of the lowest fits
         operands = {"position": position, "increment": INCREMENT_BITS, "tag": tag}
         super().__init__(
             {
@@ -55,21 +62,18 @@ class PhaseGenerator(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position and increment to their phase."""
-        return (8 if self._p.compact else 4) + self._relay
-
-    @property
-    def interval(self) -> int:
-        """Clocks a phase."""
-        return self._p.generator_interval
+        if self._generator == PIPELINED:
+            return 4 + self._relay
+        return 8 if self._generator == SHARED else serial_latency(self._count) + 1
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        phase = self._compact(m) if self._p.compact else self._pipelined(m)
-        tag = delayed(m, Value.cast(self.i.payload.tag), self.latency, name="tag")
+        forms = {PIPELINED: self._pipelined, SHARED: self._shared, SERIAL: self._serially}
+        phase, tag, valid = forms[self._generator](m)
         m.d.comb += [
             self.o.payload.phase.eq(phase),
             Value.cast(self.o.payload.tag).eq(tag),
-            self.o.valid.eq(delayed(m, self.i.valid, self.latency, reset_less=False, name="valid")),
+            self.o.valid.eq(valid),
         ]
         return m
 
@@ -80,7 +84,7 @@ class PhaseGenerator(wiring.Component):
             increment[LIMB * i : LIMB * (i + 1)] for i in range(3)
         ]
 
-    def _pipelined(self, m) -> Value:
+    def _pipelined(self, m) -> tuple[Value, ...]:
         (p0, p1), increment = self._limbs(self.i.payload)
         products = {}
         for name, position, limb in (
@@ -100,45 +104,58 @@ class PhaseGenerator(wiring.Component):
         high = Cat(products["p0i0"][LIMB : 2 * LIMB], products["p0i2"][:LIMB])
         m.d.sync += [
             crossed.eq(products["p0i1"] + products["p1i0"]),
-            straight.eq(high + Cat(C(HALF, LIMB), products["p1i1"][:LIMB])),
+            straight.eq(high + Cat(C(HALF >> LIMB, LIMB), products["p1i1"][:LIMB])),
         ]
 
         turn = Signal(SUM_BITS, reset_less=True)
         m.d.sync += turn.eq(crossed + straight)
-        return turn[SUM_BITS - PHASE_BITS :]
+        tag = delayed(m, Value.cast(self.i.payload.tag), self.latency, name="tag")
+        valid = delayed(m, self.i.valid, self.latency, reset_less=False, name="valid")
+        return turn[SUM_BITS - PHASE_BITS :], tag, valid
 
-    def _compact(self, m) -> Value:
-        # The low limb is taken as signed, and what that takes away goes to the high one: so that
-        # one multiplier of 16 × 16 bits does for both.
-        position = self.i.payload.position
-        low, high = position[:LIMB].as_signed(), position[LIMB:].as_signed() + position[LIMB - 1]
-        widest = signed(max(LIMB, len(high)))
-        m.submodules.multiplier = multiplier = Multiplier(widest, LIMB, relay=self._relay)
-        limbs = [Signal(widest, name=f"position_{i}", reset_less=True) for i in range(2)]
-        increment = Signal(INCREMENT_BITS, reset_less=True)
-        step = Signal(range(5), init=4)
-        with m.If(self.i.valid):
-            m.d.sync += [limbs[0].eq(low), limbs[1].eq(high), step.eq(0)]
-            m.d.sync += increment.eq(self.i.payload.increment)
-        with m.Elif(step != 4):
-            m.d.sync += step.eq(step + 1)
-        with m.Switch(step):
-            for number, (limb, other) in enumerate(((0, 0), (0, 1), (1, 0), (0, 2), (1, 1))):
-                with m.Case(number):
-                    m.d.comb += [
-                        multiplier.a.eq(limbs[limb]),
-                        multiplier.b.eq(increment.word_select(other, LIMB)),
-                    ]
+    def _shared(self, m) -> tuple[Value, ...]:
+        """By columns: p0·i0, p0·i1 + p1·i0, p0·i2 + p1·i1, each 16 bits above the one before."""
+        valid = strobes(m, self.i.valid, self.latency)
+        (p0, p1), increment = self._limbs(self.i.payload)
+        m.submodules.column = column = ProductSum(p0.shape(), LIMB, p1.shape(), LIMB, SUM_BITS)
+        limb, below = Signal(LIMB), Signal(LIMB, reset_less=True)
+        m.d.comb += limb.eq(Mux(valid[1], increment[1], Mux(valid[2], increment[2], increment[0])))
+        m.d.sync += below.eq(Mux(valid[0] | valid[1], limb, 0))
+        m.d.comb += [column.a.eq(p0), column.b.eq(limb), column.c.eq(p1), column.d.eq(below)]
 
-        # The step whose product comes out of the multiplier now.
-        arrived = delayed(m, step, multiplier.latency, name="step")
-        turn = Signal(SUM_BITS, reset_less=True)
-        product = multiplier.p
-        with m.Switch(arrived):
-            with m.Case(0):
-                m.d.sync += turn.eq(product[LIMB:].as_signed() + HALF)
-            with m.Case(1, 2):
-                m.d.sync += turn.eq(turn + product)
-            with m.Default():
-                m.d.sync += turn.eq(turn + (product[:LIMB] << LIMB))
-        return turn[SUM_BITS - PHASE_BITS :]
+        # What a column leaves goes with the next; the half that rounds, with the first.
+        low, over = Signal(LIMB, reset_less=True), Signal(LIMB + 1, reset_less=True)
+        total = Signal(SUM_BITS + 1)
+        first, second, third = valid[column.latency : column.latency + 3]
+        m.d.comb += total.eq(column.p.as_unsigned() + (over | Mux(first, HALF, 0)))
+        m.d.sync += [low.eq(total), over.eq(Mux(first | second, total[LIMB:], 0))]
+
+        # Bits 24 to 31 of the product come with the second column, the others with the third.
+        middle = held(m, low[LIMB // 2 :], third, name="middle")
+        high = held(m, low, valid[column.latency + 3], name="high")
+        tag = Value.cast(self.i.payload.tag)
+        for clock in (2, 5, 7):
+            tag = held(m, tag, valid[clock], name=f"tag_{clock + 1}")
+        return Cat(middle, high), tag, valid[-1]
+
+    def _serially(self, m) -> tuple[Value, ...]:
+        given = self.i.payload
+        m.submodules.product = serial = SerialProducts(
+            1,
+            INCREMENT_BITS,
+            self._count,
+            drop=INCREMENT_BITS - PHASE_BITS,
+            initial=HALF,
+            modulo=INCREMENT_BITS,
+        )
+        m.d.comb += [
+            serial.start.eq(self.i.valid),
+            serial.count.eq(given.position),
+            serial.factors[0].eq(given.increment),
+        ]
+        taken = held(m, Value.cast(given.tag), self.i.valid, name="taken")
+        return (
+            held(m, serial.products[0], serial.done, name="phase"),
+            held(m, taken, serial.done, name="tag"),
+            delayed(m, serial.done, 1, reset_less=False, name="valid"),
+        )

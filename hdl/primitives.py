@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Multipliers and memories with their device's registers; the one file that knows a device family.
+"""Memories with their device's registers; hdl/multipliers.py has what multiplies.
 
 Each primitive has a generic form, which simulates and which any synthesizer infers, and forms that
 instantiate a family's own block with its registers in use (Yosys puts none there). All have the
@@ -10,134 +10,15 @@ for.
 from collections.abc import Sequence
 
 from amaranth import *
-from amaranth.hdl import ShapeLike
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
-__all__ = ["AheadRam", "DualRom", "Multiplier", "Ram"]
+from .families import is_ecp5, is_ice40
+from .streams import delayed
 
-
-def _is_ecp5(platform) -> bool:
-    return str(getattr(platform, "device", "")).startswith("LFE5U")
-
-
-def _is_ice40(platform) -> bool:
-    return str(getattr(platform, "device", "")).startswith("iCE40")
-
-
-def _is_ultraplus(platform) -> bool:
-    """The iCE40 with multipliers."""
-    return str(getattr(platform, "device", "")).startswith("iCE40UP")
-
-
-# Inputs of an SB_MAC16 that a product alone does not use.
-UNUSED_OF_MAC16 = (
-    *("AHOLD", "BHOLD", "CHOLD", "DHOLD", "IRSTTOP", "IRSTBOT", "ORSTTOP", "ORSTBOT"),
-    *("OLOADTOP", "OLOADBOT", "ADDSUBTOP", "ADDSUBBOT", "OHOLDTOP", "OHOLDBOT"),
-    *("CI", "ACCUMCI", "SIGNEXTIN"),
-)
-
-
-class Multiplier(wiring.Component):
-    """A registered multiplication, ``p`` = ``a`` · ``b``.
-
-    Latency 2 clocks, 3 with ``relay``; a result every clock. Operand and product are registered
-    within the device's multiplier; a relay is one more register in the fabric, which halves the
-    wire from a multiplier's column to what follows.
-
-    Parameters
-    ----------
-    a_shape, b_shape : integer shapes; at most 18 bits each for one MULT18X18D, 16 for one SB_MAC16
-
-    Ports
-    -----
-    a, b : In
-        Operands.
-    p : Out, signed, as wide as both operands together
-        Product. An unsigned product is the same bits.
-    """
-
-    a: Signal
-    b: Signal
-    p: Signal
-
-    def __init__(self, a_shape: ShapeLike, b_shape: ShapeLike, *, relay: bool = False):
-        self._a_shape, self._b_shape = Shape.cast(a_shape), Shape.cast(b_shape)
-        self._relay = relay
-        width = self._a_shape.width + self._b_shape.width
-        super().__init__({"a": In(a_shape), "b": In(b_shape), "p": Out(signed(width))})
-
-    @property
-    def latency(self) -> int:
-        """Clocks from operands to product."""
-        return 3 if self._relay else 2
-
-    def elaborate(self, platform):  # noqa: D102
-        m = Module()
-        if _is_ecp5(platform) and max(self._a_shape.width, self._b_shape.width) <= 18:
-            product = self._ecp5(m)
-        elif _is_ultraplus(platform) and max(self._a_shape.width, self._b_shape.width) <= 16:
-            product = self._ultraplus(m)
-        else:
-            a = Signal(self._a_shape, reset_less=True)
-            b = Signal(self._b_shape, reset_less=True)
-            product = Signal.like(self.p, reset_less=True)
-            m.d.sync += [a.eq(self.a), b.eq(self.b), product.eq(a * b)]
-        m.d["sync" if self._relay else "comb"] += self.p.eq(product)
-        return m
-
-    def _ecp5(self, m) -> Signal:
-        """A MULT18X18D with its input and output registers."""
-        product = Signal(36)
-        ports: dict = {"i_CLK0": ClockSignal(), "i_CE0": Const(1), "i_RST0": Const(0)}
-        for letter, value in (("A", self.a), ("B", self.b)):
-            wide = Signal(Shape(18, value.shape().signed))
-            m.d.comb += wide.eq(value)
-            ports |= {f"i_{letter}{i}": wide[i] for i in range(18)}
-            ports |= {f"i_SIGNED{letter}": Const(int(value.shape().signed))}
-            ports |= {f"i_SOURCE{letter}": Const(0)}
-        ports |= {f"i_C{i}": Const(0) for i in range(18)}
-        ports |= {f"o_P{i}": product[i] for i in range(36)}
-        m.submodules.mult18x18d = Instance(
-            "MULT18X18D",
-            p_REG_INPUTA_CLK="CLK0",
-            p_REG_INPUTB_CLK="CLK0",
-            p_REG_OUTPUT_CLK="CLK0",
-            p_GSR="DISABLED",
-            **ports,
-        )
-        return product
-
-    def _ultraplus(self, m) -> Signal:
-        """An SB_MAC16 with its input registers and the one behind its adder.
-
-        Instantiated, since Yosys 0.70's ``ice40_dsp`` removes a multiplier whose product passes two
-        registers without reset, and says so in its log alone.
-        """
-        product = Signal(32)
-        ports: dict = {}
-        for letter, value in (("A", self.a), ("B", self.b)):
-            wide = Signal(Shape(16, value.shape().signed))
-            m.d.comb += wide.eq(value)
-            ports |= {f"i_{letter}": wide}
-        m.submodules.sb_mac16 = Instance(
-            "SB_MAC16",
-            p_A_REG=1,
-            p_B_REG=1,
-            p_A_SIGNED=int(self.a.shape().signed),
-            p_B_SIGNED=int(self.b.shape().signed),
-            p_PIPELINE_16x16_MULT_REG2=1,
-            p_TOPOUTPUT_SELECT=3,
-            p_BOTOUTPUT_SELECT=3,
-            i_CLK=ClockSignal(),
-            i_CE=Const(1),
-            o_O=product,
-            **ports,
-            **{f"i_{name}": Const(0, 16) for name in "CD"},
-            **{f"i_{name}": Const(0) for name in UNUSED_OF_MAC16},
-        )
-        return product
+__all__ = ["AheadRam", "DelayLine", "DualRom", "Ram", "Rom"]
 
 
 class AheadRam(wiring.Component):
@@ -184,7 +65,7 @@ class AheadRam(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         # A read in the clock of a write to its address takes `fresh`.
-        attributes = {"no_rw_check": 1} if _is_ice40(platform) else {}
+        attributes = {"no_rw_check": 1, "ram_style": "block"} if is_ice40(platform) else {}
         m.submodules.memory = memory = Memory(
             shape=self._width, depth=self._depth, init=[], attrs=attributes
         )
@@ -195,7 +76,7 @@ class AheadRam(wiring.Component):
             write.data.eq(self.write_data),
         ]
         read = memory.read_port(domain="comb")
-        if not _is_ice40(platform):
+        if not is_ice40(platform):
             m.d.comb += [read.addr.eq(self.address), self.data.eq(read.data)]
             return m
         word, fresh = Signal(self._width, reset_less=True), Signal(self._width, reset_less=True)
@@ -213,10 +94,11 @@ class AheadRam(wiring.Component):
 
 
 class Ram(wiring.Component):
-    """A memory with one write and one read port, its output registered.
+    """A memory with one write and one read port, which holds what it gives while not enabled.
 
-    Latency 2 clocks from address to data; one access of each kind every clock. A read in the clock
-    of a write to its address gives either word: never do it. Content is undefined until written.
+    Latency 2 clocks from address to data; one access of each kind every clock. A word that is read
+    and written in one clock, or written before the next enabled one, is either: never do it.
+    Content is undefined until written.
 
     Parameters
     ----------
@@ -225,14 +107,17 @@ class Ram(wiring.Component):
     Ports
     -----
     write_enable, write_address, write_data : In
+    read_enable : In
+        Else nothing of a read moves on; 1 unless connected.
     read_address : In
     read_data : Out
-        The word at the ``read_address`` of two clocks ago.
+        The word at the ``read_address`` of two enabled clocks ago.
     """
 
     write_enable: Signal
     write_address: Signal
     write_data: Signal
+    read_enable: Signal
     read_address: Signal
     read_data: Signal
 
@@ -245,6 +130,7 @@ class Ram(wiring.Component):
                 "write_enable": In(1),
                 "write_address": In(range(depth)),
                 "write_data": In(width),
+                "read_enable": In(1, init=1),
                 "read_address": In(range(depth)),
                 "read_data": Out(width),
             }
@@ -252,9 +138,17 @@ class Ram(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        if _is_ecp5(platform) and self._depth <= 1024:
+        if is_ecp5(platform) and self._depth <= 1024:
             self._ecp5(m)
             return m
+        if is_ice40(platform) and self._depth <= 256:
+            self._ice40(m)
+            return m
+        self._generic(m)
+        return m
+
+    def _generic(self, m):
+        """What any synthesizer infers."""
         m.submodules.memory = memory = Memory(
             shape=self._width, depth=self._depth, init=[], attrs={"no_rw_check": 1}
         )
@@ -266,8 +160,38 @@ class Ram(wiring.Component):
             write.data.eq(self.write_data),
             read.addr.eq(self.read_address),
         ]
-        m.d.sync += [word.eq(read.data), self.read_data.eq(word)]
-        return m
+        with m.If(self.read_enable):
+            m.d.sync += [word.eq(read.data), self.read_data.eq(word)]
+
+    def _ice40(self, m):
+        """Columns of SB_RAM40_4K, 16 bits by 256 words, behind a register for the address.
+
+        It is smaller than one for a word. Instantiated, since what is inferred must begin at 0, and
+        takes a LUT a bit for that.
+        """
+        address = Signal.like(self.read_address, reset_less=True)
+        with m.If(self.read_enable):
+            m.d.sync += address.eq(self.read_address)
+        for start in range(0, self._width, 16):
+            width = min(16, self._width - start)
+            data = Signal(16, name=f"data_{start}")
+            m.d.comb += self.read_data[start : start + width].eq(data)
+            m.submodules[f"sb_ram40_{start}"] = Instance(
+                "SB_RAM40_4K",
+                p_READ_MODE=0,
+                p_WRITE_MODE=0,
+                i_RCLK=ClockSignal(),
+                i_RCLKE=Const(1),
+                i_RE=self.read_enable,
+                i_RADDR=Cat(address, C(0, 11))[:11],
+                o_RDATA=data,
+                i_WCLK=ClockSignal(),
+                i_WCLKE=Const(1),
+                i_WE=self.write_enable,
+                i_WADDR=Cat(self.write_address, C(0, 11))[:11],
+                i_MASK=Const(0, 16),
+                i_WDATA=Cat(self.write_data[start : start + width], C(0, 16))[:16],
+            )
 
     def _ecp5(self, m):
         """Columns of DP16KD, 36 bits by 512 words or 18 by 1024: port A writes, port B reads."""
@@ -282,13 +206,60 @@ class Ram(wiring.Component):
             enables = Const(-1, column // 9)
             ports = _dp16kd_port("A", Cat(enables, C(0, shift - len(enables)), self.write_address))
             ports |= _dp16kd_port("B", Cat(C(0, shift), self.read_address))
+            ports |= {"i_CEB": self.read_enable, "i_OCEB": self.read_enable}
             ports |= {f"i_DIA{i}": write[i] for i in range(18)}
             if column == 36:
                 ports |= {f"i_DIB{i}": write[18 + i] for i in range(18)}
                 ports |= {f"o_DOA{i}": data[i] for i in range(18)}
             ports |= {f"o_DOB{i}": data[column - 18 + i] for i in range(18)}
-            ports |= {"i_WEA": self.write_enable, "i_OCEA": Const(column == 36)}
+            ports |= {
+                "i_WEA": self.write_enable,
+                "i_OCEA": self.read_enable if column == 36 else Const(0),
+            }
             m.submodules[f"dp16kd_{start}"] = _dp16kd(column, [], **ports)
+
+
+class DelayLine(wiring.Component):
+    """A word as it was ``clocks`` ago: registers, or on iCE40, where they are dear, block RAM.
+
+    Parameters
+    ----------
+    width : bits of a word
+    clocks : at least 3
+
+    Ports
+    -----
+    i : In
+    o : Out
+        Undefined for the first ``clocks`` clocks.
+    """
+
+    i: Signal
+    o: Signal
+
+    interval = 1
+
+    def __init__(self, width: int, clocks: int):
+        self._width, self.latency = width, clocks
+        super().__init__({"i": In(width), "o": Out(width)})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        if not is_ice40(platform):
+            m.d.comb += self.o.eq(delayed(m, self.i, self.latency, name="waited"))
+            return m
+        address_bits = bits_for(self.latency)
+        m.submodules.words = words = Ram(self._width, 1 << address_bits)
+        address = Signal(address_bits)
+        m.d.sync += address.eq(address + 1)
+        m.d.comb += [
+            words.write_enable.eq(1),
+            words.write_address.eq(address),
+            words.write_data.eq(self.i),
+            words.read_address.eq(address - (self.latency - words.latency)),
+            self.o.eq(words.read_data),
+        ]
+        return m
 
 
 class DualRom(wiring.Component):
@@ -323,7 +294,7 @@ class DualRom(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        if _is_ecp5(platform) and len(self._content) <= 1024:
+        if is_ecp5(platform) and len(self._content) <= 1024:
             self._ecp5(m)
             return m
         m.submodules.memory = memory = Memory(
@@ -355,6 +326,43 @@ class DualRom(wiring.Component):
                 ports |= {f"o_DO{letter}{i}": data[i] for i in range(18)}
             words = [word >> start & (1 << width) - 1 for word in self._content]
             m.submodules[f"dp16kd_{start}"] = _dp16kd(18, words, **ports)
+
+
+class Rom(wiring.Component):
+    """A read-only memory with one read port, its output registered.
+
+    Latency 2 clocks; a word every clock.
+
+    Parameters
+    ----------
+    width : bits of a word
+    content : the words; a power of two of them, at most 1024 for ECP5
+
+    Ports
+    -----
+    address : In
+    data : Out
+    """
+
+    address: Signal
+    data: Signal
+
+    latency = 2
+
+    def __init__(self, width: int, content: Sequence[int]):
+        # What nothing is connected to costs nothing.
+        self._memory = DualRom(width, content)
+        super().__init__({"address": In(range(len(content))), "data": Out(width)})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        m.submodules.memory = memory = self._memory
+        m.d.comb += [
+            memory.a_address.eq(self.address),
+            memory.b_address.eq(self.address),
+            self.data.eq(memory.a_data),
+        ]
+        return m
 
 
 def _dp16kd_port(letter: str, address: Value) -> dict:

@@ -7,10 +7,10 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_or_subtract, add_with_carry, negated_if, overflows, saturated
+from .fixed import add_with_carry, negated_if, overflows, saturated
 from .float_lane import FloatLane
 from .layouts import coefficient_layout
-from .primitives import Multiplier
+from .multipliers import Multiplier, ProductSum
 from .streams import delayed
 
 __all__ = ["Lane", "Rotator"]
@@ -19,14 +19,14 @@ __all__ = ["Lane", "Rotator"]
 class Lane(wiring.Component):
     """Turns a pair by its quadrant, then by the angle within it.
 
-    Latency 9 clocks, a pair every clock. The result is exact, divided by 2^(data_bits −
-    output_bits), but for one rounding, half up, and saturation; three multipliers and four give the
-    same bits:
+    Latency 9 clocks, or 6 with four multipliers; a pair every clock. The result is exact, divided
+    by 2^(data_bits − output_bits), but for one rounding, half up, and saturation; three multipliers
+    and four give the same bits:
 
         k = cos·(u + v)      x' = k − (cos + sin)·v      y' = k + (sin − cos)·u
 
     where (u, v) is (x, y) turned by the quadrant. With four the operands are only exchanged, and
-    sums are negated after the products, so that data may be as wide as the multiplier.
+    products are added or subtracted, so that data may be as wide as the multiplier.
 
     Ports
     -----
@@ -38,7 +38,6 @@ class Lane(wiring.Component):
         ``x`` or ``y`` did not fit and holds the nearest value that does.
     """
 
-    latency = 9
     interval = 1
 
     def __init__(self, p: RopeParameters):
@@ -55,6 +54,11 @@ class Lane(wiring.Component):
                 "saturated": Out(1),
             }
         )
+
+    @property
+    def latency(self) -> int:
+        """Clocks from a pair to its result."""
+        return 9 if self._p.multipliers == 3 else 2 + ProductSum.latency
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -125,7 +129,7 @@ class Lane(wiring.Component):
         # Half up, at the bit where halved coefficients' fraction ends: for them the bit below
         # carries, for others always, and one more bit is dropped afterwards.
         end = self._p.fraction_bits - 1 + self._p.narrowed_bits
-        scale = self._scale(m)
+        scale = delayed(m, self.coefficients.scale, 7, name="scale")
         halved = delayed(m, scale, 1, name="halved")
         rounded = []
         for name, value in (("x", x), ("y", y)):
@@ -137,58 +141,40 @@ class Lane(wiring.Component):
         return tuple(rounded)
 
     def _four(self, m) -> tuple[Value, ...]:
-        # (u, v) is (x, y) or (y, x); signs come after the products.
-        u_source, v_source, taken = self._take(m)
-        element = signed(self._p.data_bits)
-        u, v = Signal(element, reset_less=True), Signal(element, reset_less=True)
-        m.d.sync += [u.eq(u_source), v.eq(v_source)]
-        # The clock that three multipliers need for u + v.
-        u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
-        held = delayed(m, taken, 2, name="held")
-
-        cos_u = self._multiply(m, "cos_u", held.cos, u)
-        sin_v = self._multiply(m, "sin_v", held.sin, v)
-        sin_u = self._multiply(m, "sin_u", held.sin, u)
-        cos_v = self._multiply(m, "cos_v", held.cos, v)
-
-        # Quadrant 0: x = cu − sv, y = cv + su; 1: −x = cu + sv, y = cv − su; 2 and 3: their
+        # (u, v) is (x, y) or (y, x); the products are added with signs, and the half that rounds
+        # up. Quadrant 0: x = cu − sv, y = cv + su; 1: −x = cu + sv, y = cv − su; 2 and 3: their
         # negatives.
-        quadrant = delayed(m, held.quadrant, 3, name="quadrant")
-        bits = self._p.data_bits + self._p.coefficient_bits + 1
-        x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
-        odd = quadrant[0]
-        m.d.sync += [
-            x.eq(add_or_subtract(cos_u, sin_v, ~odd, bits)),
-            y.eq(add_or_subtract(cos_v, sin_u, odd, bits)),
-        ]
-
-        # The sign and the half that rounds up are one addend: they never share a bit.
-        end, scale = self._p.fraction_bits + self._p.narrowed_bits, self._scale(m)
-        quadrant = delayed(m, quadrant, 1, name="quadrant_of_sum")
-        half = Mux(scale, 1 << end - 2, 1 << end - 1)
+        u, v, taken = self._take(m)
+        odd, end = taken.quadrant[0], self._p.fraction_bits + self._p.narrowed_bits
+        word, element = unsigned(self._p.coefficient_bits), signed(self._p.data_bits)
+        halved = delayed(m, taken.scale, ProductSum.latency, name="halved")
         rounded = []
-        for name, value, negative in (
-            ("x", x, quadrant[0] ^ quadrant[1]),
-            ("y", y, quadrant[1]),
+        for name, own, other, negative, differ in (
+            ("x", u, v, odd ^ taken.quadrant[1], ~odd),
+            ("y", v, u, taken.quadrant[1], odd),
         ):
-            result = Signal(
-                signed(self._p.output_bits + 3), reset_less=True, name=f"{name}_rounded"
-            )
-            total = (value ^ negative.replicate(bits).as_signed()) + (half | negative)
-            m.d.sync += result.eq(Mux(scale, total >> end - 1, total >> end))
-            rounded.append(result)
+            bits = self._p.data_bits + self._p.coefficient_bits + 1
+            unit = ProductSum(word, element, word, element, bits, addend_bits=end)
+            m.submodules[name] = unit
+            m.d.comb += [
+                unit.a.eq(taken.cos),
+                unit.b.eq(own),
+                unit.c.eq(taken.sin),
+                unit.d.eq(other),
+                unit.addend.eq(Mux(taken.scale, 1 << end - 2, 1 << end - 1)),
+                unit.subtract_ab.eq(negative),
+                unit.subtract_cd.eq(negative ^ differ),
+            ]
+            result = unit.p[end - 1 :].as_signed()
+            rounded.append(Mux(halved, result, result >> 1))
         return tuple(rounded)
-
-    def _scale(self, m) -> Value:
-        """The coefficients' scale bit beside their sums."""
-        return delayed(m, self.coefficients.scale, 7, name="scale")
 
 
 class Rotator(wiring.Component):
     """``lanes`` lanes side by side.
 
-    Latency 9 clocks for fixed-point data, 24 for floating-point; ``lanes`` pairs every clock; free
-    running.
+    Latency 9 or 6 clocks for fixed-point data, as a Lane, and 24 for floating-point; ``lanes``
+    pairs every clock; free running.
 
     Ports
     -----

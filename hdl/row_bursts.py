@@ -9,7 +9,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
 from .adder_layouts import ROW_NUMBER_BITS
-from .primitives import Multiplier
+from .multipliers import Multiplier
 
 __all__ = ["RowBursts", "burst_layout"]
 

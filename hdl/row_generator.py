@@ -63,8 +63,8 @@ class RowGenerator(wiring.Component):
         tag = {"slot": slot, "pure": 1, "last": 1} | temperature_fields(p)
         self._tag = data.StructLayout(tag)
         self._temper = Temper() if p.temperature else None
-        self._phase = PhaseGenerator(p, self._tag)
-        self._sincos = SinCos(self._tag)
+        self._phase = PhaseGenerator(p.generator, p.position_bits, self._tag)
+        self._sincos = SinCos(p.generator, self._tag)
         self._amplitude = Amplitude(p, self._tag)
 
     @property
@@ -105,12 +105,10 @@ class RowGenerator(wiring.Component):
         connect(m, phase.o, sincos.i)
         connect(m, sincos.o, amplitude.i)
 
-        # The amplitude is looked up a clock before the sine and cosine it goes with, or earlier
-        # where a temperature is yet to multiply it.
-        ahead = 1 if self._temper is None else self._temper.latency
+        # The amplitude is looked up a clock before it is needed, or earlier where a temperature is
+        # yet to multiply it.
         early = Signal(self._tag)
-        tags = delayed(m, Value.cast(phase.o.payload.tag), sincos.latency - ahead, name="early")
-        m.d.comb += [Value.cast(early).eq(tags), self.amplitude_slot.eq(early.slot)]
+        m.d.comb += [Value.cast(early).eq(self._early(m)), self.amplitude_slot.eq(early.slot)]
         if self._temper is None:
             with m.If(early.pure):
                 m.d.sync += Value.cast(amplitude.amplitude).eq(0)
@@ -118,12 +116,13 @@ class RowGenerator(wiring.Component):
                 m.d.sync += amplitude.amplitude.eq(self.amplitude)
         else:
             m.submodules.temper = temper = self._temper
+            goes = delayed(m, sincos.o.valid, amplitude.wait, reset_less=False, name="goes")
             with m.If(~early.pure):
                 m.d.comb += temper.amplitude.eq(self.amplitude)
             m.d.comb += [
                 temper.temperature.eq(early.temperature),
                 amplitude.amplitude.eq(temper.product),
-                self.clamped.eq(temper.clamped & sincos.o.valid),
+                self.clamped.eq(temper.clamped & goes),
             ]
         m.d.comb += [
             self.o.payload.coefficients.eq(amplitude.o.payload.coefficients),
@@ -133,8 +132,21 @@ class RowGenerator(wiring.Component):
         ]
         return m
 
+    def _early(self, m) -> Value:
+        """The tag of the pair whose amplitude is looked up now."""
+        sincos, late = self._sincos, self._amplitude.wait
+        ahead = 1 if self._temper is None else self._temper.latency
+        if ahead == late:
+            return Value.cast(sincos.o.payload.tag)
+        # A serial generator's phase keeps its tag for as long as this takes.
+        clocks = 0 if self.interval > sincos.latency else sincos.latency + late - ahead
+        return delayed(m, Value.cast(self._phase.o.payload.tag), clocks, name="early")
+
     def _pairs_of_jobs(self, m):
-        """Jobs one after the other, a pair every ``interval`` clocks: position, and pair's tag."""
+        """Jobs one after the other, a pair every ``interval`` clocks: position, and pair's tag.
+
+        What goes with a pair stays for all of its interval.
+        """
         p = self._p
         free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
         active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
@@ -147,8 +159,10 @@ class RowGenerator(wiring.Component):
         if self.interval > 1:
             wait = Signal(range(self.interval))
             tick = wait == 0
-            with m.If(active):
-                m.d.sync += wait.eq(Mux(tick, self.interval - 1, wait - 1))
+            with m.If(tick | ~active):
+                m.d.sync += wait.eq(self.interval - 1)
+            with m.Else():
+                m.d.sync += wait.eq(wait - 1)
 
         # `pair_next` is ahead of the pair, so that the last one is known when it comes.
         job = self.i.payload
@@ -191,6 +205,7 @@ class RowGenerator(wiring.Component):
                 self.pair_slot.eq(tag.slot),
                 self.pair_number.eq(Mux(tick, pair_next, pair)),
             ]
-        valid = delayed(m, active & tick, Ram.latency - 1, reset_less=False, name="valid")
+        goes = begins | (active & tick & ~tag.last)
+        valid = delayed(m, goes, Ram.latency, reset_less=False, name="valid")
         m.d.comb += self._phase.i.valid.eq(valid)
         return operands, tag

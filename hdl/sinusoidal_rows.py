@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for, exact_log2
 
 from ropeway.golden.adder_parameters import ROWS, AdderParameters
+from ropeway.golden.generators import PIPELINED
 from ropeway.golden.sincos import RAW_FRACTION_BITS
 from ropeway.golden.sinusoidal import ROW_BITS, ROW_FRACTION_BITS
 from ropeway.golden.table import INCREMENT_BITS
@@ -61,10 +62,13 @@ class SinusoidalRows(wiring.Component):
         self._p = p
         self._tag = data.StructLayout({"last": 1})
         # So many that rows of 8 beats last from a row's beginning until it is read.
-        self._rows = ROWS if p.compact else 2 * ROWS
-        # Many multipliers lie far from what follows them; the few of compact generators do not.
-        self._phases = [PhaseGenerator(p, self._tag, relay=not p.compact) for _ in range(p.lanes)]
-        self._sincos = [SinCos(self._tag) for _ in range(p.lanes)]
+        self._rows = 2 * ROWS if p.generator == PIPELINED else ROWS
+        # Many multipliers lie far from what follows them.
+        self._phases = [
+            PhaseGenerator(p.generator, p.position_bits, self._tag, relay=True)
+            for _ in range(p.lanes)
+        ]
+        self._sincos = [SinCos(p.generator, self._tag) for _ in range(p.lanes)]
         super().__init__(
             {
                 "i": In(stream.Signature(place_layout(p))),
@@ -113,8 +117,10 @@ class SinusoidalRows(wiring.Component):
         if self.interval > 1:
             wait = Signal(range(self.interval))
             m.d.comb += tick.eq(wait == 0)
-            with m.If(active):
-                m.d.sync += wait.eq(Mux(tick, self.interval - 1, wait - 1))
+            with m.If(tick | ~active):
+                m.d.sync += wait.eq(self.interval - 1)
+            with m.Else():
+                m.d.sync += wait.eq(wait - 1)
         else:
             m.d.comb += tick.eq(1)
         m.d.comb += [
@@ -139,7 +145,8 @@ class SinusoidalRows(wiring.Component):
             m.d.sync += [entry.eq(entry + 1), final.eq(entry == penultimate)]
 
         lane_bits, words = exact_log2(p.lanes), []
-        goes = delayed(m, active & tick, Ram.latency, reset_less=False, name="goes")
+        begun = begins | (active & tick & ~final)
+        goes = delayed(m, begun, 1 + Ram.latency, reset_less=False, name="goes")
         last, position = (delayed(m, v, Ram.latency, name="waited") for v in (final, operand))
         for lane, (phase, sincos) in enumerate(zip(self._phases, self._sincos, strict=True)):
             m.submodules[f"increments_{lane}"] = ram = Ram(INCREMENT_BITS, p.max_beats)

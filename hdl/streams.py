@@ -5,7 +5,7 @@ from amaranth import *
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import Out
 
-__all__ = ["connect", "delayed", "export", "pulse_stream"]
+__all__ = ["connect", "delayed", "export", "held", "pulse_stream", "strobes"]
 
 
 def pulse_stream(shape) -> stream.Signature:
@@ -43,3 +43,19 @@ def delayed(m, value, clocks: int, *, reset_less: bool = True, name: str = "dela
         m.d.sync += register.eq(value)
         value = register
     return value
+
+
+def strobes(m, valid, clocks: int) -> list[Value]:
+    """``valid`` as it was so many clocks ago, from 0 on."""
+    found = [valid]
+    for clock in range(1, clocks + 1):
+        found.append(delayed(m, found[-1], 1, reset_less=False, name=f"after_{clock}"))
+    return found
+
+
+def held(m, value, when, *, name: str = "held"):
+    """``value`` as it was when ``when`` was last set; from the next clock on."""
+    register = Signal.like(value, reset_less=True, name=name)
+    with m.If(when):
+        m.d.sync += register.eq(value)
+    return register

@@ -9,7 +9,7 @@ from ropeway.golden.table import AMPLITUDE_BITS
 from ropeway.golden.temperature import LARGEST, ONE, SMALLEST
 
 from .layouts import amplitude_layout
-from .primitives import Multiplier
+from .multipliers import Multiplier
 from .streams import delayed
 
 __all__ = ["Temper"]

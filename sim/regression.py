@@ -39,8 +39,8 @@ def _adder(lanes: int, **options) -> AdderParameters:
 
 CORES: dict[str, Callable[[], CoreParameters]] = {
     "rope-4x16": lambda: CoreParameters(rope=RopeParameters(lanes=4)),
-    "rope-1x8-compact": lambda: CoreParameters(
-        rope=RopeParameters(lanes=1, data_bits=8, compact=True, max_head_dim=128)
+    "rope-1x8-shared": lambda: CoreParameters(
+        rope=RopeParameters(lanes=1, data_bits=8, generator="shared", max_head_dim=128)
     ),
     "rope-2x16-to-8": lambda: CoreParameters(rope=RopeParameters(lanes=2, output_bits=8)),
     "rope-2xbf16-axes": lambda: CoreParameters(
@@ -54,7 +54,7 @@ CORES: dict[str, Callable[[], CoreParameters]] = {
         alibi=AlibiParameters(lanes=2),
     ),
     "adders-1x16-memory": lambda: CoreParameters(
-        sinusoidal=_adder(1, compact=True),
+        sinusoidal=_adder(1, generator="serial"),
         learned=_adder(1),
         table=MemoryTable(bus_bits=64),
         alibi=AlibiParameters(lanes=1),

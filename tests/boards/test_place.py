@@ -10,7 +10,8 @@ from ropeway.boards import place as boards_place
 from ropeway.boards.devices import DEVICES
 from ropeway.boards.place import Placement, _placement, median_fmax, place, steps, synthesize
 from ropeway.golden.parameters import RopeParameters
-from ropeway.hdl.primitives import DualRom, Multiplier, Ram
+from ropeway.hdl.multipliers import Multiplier
+from ropeway.hdl.primitives import DualRom, Ram
 from ropeway.hdl.queue import Queue
 from ropeway.hdl.rotator import Lane
 

@@ -108,8 +108,8 @@ def test_a_unit_that_reads_external_memory_has_its_latency():
     assert "| the memory's |" in markdown({"designs": {"learned-axi4": found}})
 
 
-def test_a_rate_with_compact_generators_counts_their_interval():
-    assert DESIGNS["sinusoidal-up5k"].rate == (0.4, "elements")
+def test_a_rate_with_shared_generators_counts_their_interval():
+    assert DESIGNS["sinusoidal-up5k"].rate == (2 / 3, "elements")
 
 
 def test_measuring_some_keeps_what_is_reported_of_the_others():

@@ -105,7 +105,7 @@ def test_the_same_parameters_give_the_same_file_which_states_them(ropeway, tmp_p
     assert "// core.bus = axi4-lite\n" in texts[0]
     assert "// rope.lanes = 1\n" in texts[0]
     assert "// rope.slots = 8\n" in texts[0]
-    assert "// rope.compact = false\n" in texts[0]
+    assert "// rope.generator = pipelined\n" in texts[0]
     assert str(tmp_path) not in texts[0]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.v", "two.v"]
 
@@ -131,8 +131,9 @@ def test_the_core_file_names_the_files_and_the_module(written):
         (("--top", "1st"), "top = 1st: must be an identifier of Verilog"),
         (("--set", "slots=8"), "set = slots=8: must be UNIT.KEY=VALUE"),
         (("--set", "rope.slots=x"), "rope.slots = x: must be an integer"),
-        (("--set", "rope.slots=5"), "slots = 5: must be 2, 4, 8 or 16"),
-        (("--set", "rope.compact=1"), "rope.compact = 1: must be true or false"),
+        (("--set", "rope.slots=5"), "slots = 5: must be 1, 2, 4, 8 or 16"),
+        (("--set", "rope.temperature=1"), "rope.temperature = 1: must be true or false"),
+        (("--set", "rope.generator=x"), "generator = x: must be one of pipelined, shared, serial"),
         (("--set", "core.bus=apb"), "bus = apb: must be one of axi4-lite, wishbone, registers"),
         (("--set", "core.lanes=2"), "core.lanes = 2: must be one of bus"),
         (("--set", "rope.size=5"), "rope.size = 5: must be one of lanes, "),

@@ -34,7 +34,7 @@ from ropeway.sim.score_script import scores_written
 THIRD_PARTY = Path(__file__).with_name("third_party.py")
 HEADER = Path(__file__).parents[2] / "docs" / "ropeway.h"
 PRESET, SHARE = "llama-3.2-1b", (0, 8)
-ROPE = RopeParameters(lanes=1, max_head_dim=64, compact=True)
+ROPE = RopeParameters(lanes=1, max_head_dim=64, generator="shared")
 ADDER = AdderParameters(lanes=1, max_width=128)
 MEMORY = CoreParameters(
     rope=ROPE,

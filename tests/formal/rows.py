@@ -4,8 +4,9 @@
 from dataclasses import replace
 from functools import partial
 
-from amaranth.hdl import Cat, Module, Signal, Value
+from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
+from ropeway.golden.generators import PIPELINED, SHARED
 from ropeway.hdl.query_rows import QueryRows
 from ropeway.hdl.rotation_row import RotationRow
 from ropeway.hdl.row_generator import RowGenerator
@@ -21,9 +22,9 @@ WIDE = replace(ROPE, lanes=2, max_head_dim=16)
 TEMPERED = replace(ROPE, temperature=True)
 
 
-def generator(*, compact: bool) -> Module:
+def generator(form: str) -> Module:
     m = Module()
-    p = replace(WIDE, compact=compact, rows=2)
+    p = replace(WIDE, generator=form, rows=2)
     m.submodules.dut = dut = Opened(RowGenerator(p))
     for name in ("phase", "sincos", "amplitude"):  # numbers alone: they never wait
         dut.cut(name)
@@ -50,11 +51,21 @@ def generator(*, compact: bool) -> Module:
         m.d.sync += [number.eq(0), final.eq(job.pairs.final), slot.eq(job.position.slot)]
     with m.Elif(pair_goes):
         m.d.sync += number.eq(number + 1)
-    prove(m, before(m, dut.pair_number) == number, when=pair_goes)
-    prove(m, before(m, dut.pair_slot) == slot, when=pair_goes)
+    prove(m, before(m, dut.pair_number) == number, when=active)
+    prove(m, before(m, dut.pair_slot) == slot, when=active)
     prove(m, tag.last == (number == final), when=pair_goes)
     prove(m, ~active | (pair_goes & tag.last), when=begins)
-    prove(m, dut["valid"] == before(m, pair_goes))
+
+    # It is begun when the table answers, and stays for an interval.
+    starts, age = begins | (pair_goes & ~tag.last), Signal(range(p.generator_interval + 1))
+    with m.If(starts | active):
+        m.d.sync += age.eq(Mux(starts, 1, age + 1))
+    prove(m, dut["valid"] == before(m, starts, 2))
+    prove(m, pair_goes == (age == p.generator_interval), when=active)
+    if p.generator_interval > 1:
+        invariant(m, dut["wait"] == p.generator_interval - age, when=active)
+        invariant(m, dut["wait"] < p.generator_interval)
+    invariant(m, age != 0, when=active)
     invariant(m, number <= final, when=active)
     invariant(m, dut["pair"] == number, when=active)
     invariant(m, dut["pair_next"] == number + 1, when=active)
@@ -139,24 +150,24 @@ def queries() -> Module:
 PROOFS = [
     *(
         Proof(
-            f"row generator, {'compact' if compact else 'pipelined'}",
+            f"row generator, {form}",
             "No more rows are begun than are free; a job's pairs go once each, in order, the last"
-            " marked, and the table is asked for the pair that is to go.",
-            partial(generator, compact=compact),
+            " marked, and the table is asked for the pair that is to go and while it does.",
+            partial(generator, form),
             bugs,
             depth=16,
             given="No more rows are released than begun. Phase, sine and amplitude are cut out.",
         )
-        for compact, bugs in (
+        for form, bugs in (
             (
-                False,
+                PIPELINED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "free != 0"),
                     Bug("hdl/row_generator.py", "Mux(tick, pair_next, pair)", "pair"),
                 ),
             ),
             (
-                True,
+                SHARED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "~begins"),
                     Bug("hdl/row_generator.py", "pair_next == final", "pair == final"),

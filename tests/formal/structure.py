@@ -11,6 +11,7 @@ from ropeway.golden.core_parameters import BUSES, CoreParameters
 from ropeway.hdl.adder import Adder
 from ropeway.hdl.alibi_starts import AlibiStarts
 from ropeway.hdl.axi_lite import AxiLite
+from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.beat_router import BeatRouter
 from ropeway.hdl.core import RopewayCore
 from ropeway.hdl.direct_path import DirectPath
@@ -53,6 +54,7 @@ ADDING = CoreParameters(sinusoidal=ADDER, bypass=False, carried=False)
 STREAMING: list[Callable[[], wiring.Component]] = [
     partial(Skid, 4),
     partial(Stage, 4),
+    partial(BeatQueue, 4, 16),
     *(
         partial(Queue, 4, 16, full_rate=full, bypass=by)
         for full in (False, True)

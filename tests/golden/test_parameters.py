@@ -10,12 +10,13 @@ from tests.geometries import SHAPES, geometry
 
 REFUSED = [
     *({"lanes": value} for value in (0, 3, 5, 128)),
+    {"generator": "compact"},
     *({"data_bits": value} for value in (7, 19)),
     *({"coefficient_bits": value} for value in (15, 17, 20)),
     *({"multipliers": value} for value in (1, 2, 5)),
     {"multipliers": 3, "data_bits": 17},
     {"multipliers": 3, "coefficient_bits": 16},
-    *({"slots": value} for value in (0, 1, 3, 32)),
+    *({"slots": value} for value in (0, 3, 32)),
     *({"position_bits": value} for value in (7, 33)),
     *({"axes": value} for value in (0, 5)),
     *({"rows": value} for value in (1, 3, 16)),
@@ -32,7 +33,9 @@ def test_a_value_out_of_range_is_refused_by_name(given):
     assert caught.value.key == {"data_bits": "bits"}.get(name, name)
 
 
-@pytest.mark.parametrize("given", [{"lanes": 4.0}, {"compact": 1}, {"axes": True}, {"rows": "4"}])
+@pytest.mark.parametrize(
+    "given", [{"lanes": 4.0}, {"temperature": 1}, {"axes": True}, {"rows": "4"}]
+)
 def test_a_wrong_type_is_refused(given):
     with pytest.raises(TypeError):
         RopeParameters(**given)
@@ -100,8 +103,11 @@ def test_what_is_larger_than_the_engine_was_built_for_is_refused():
         ({}, (1, 0, 0), 128, 64),
         ({}, (4, 0, 0), 128, 64),
         ({}, (5, 0, 0), 128, 80),
-        ({"compact": True}, (1, 0, 0), 128, 320),
-        ({"compact": True}, (21, 0, 0), 128, 336),
+        ({"generator": "shared"}, (1, 0, 0), 128, 192),
+        ({"generator": "shared"}, (13, 0, 0), 128, 208),
+        ({"generator": "serial"}, (59, 0, 0), 128, 960),
+        ({"generator": "serial"}, (61, 0, 0), 128, 976),
+        ({"generator": "serial", "position_bits": 32}, (1, 0, 0), 128, 1152),
         ({}, (1, 0, 0), 0, 16),
         ({"lanes": 8}, (1, 0, 0), 16, 8),
     ],

@@ -25,7 +25,8 @@ class Angles:
     def of(cls, p: RopeParameters, phases: np.ndarray, codes: np.ndarray, scales: np.ndarray):
         """The angles of given phases and amplitudes."""
         quadrant, cos, sin = quadrant_sincos(phases)
-        raw = {"quadrant": quadrant, "cos": cos, "sin": sin}
+        small = (phases % (1 << PHASE_BITS - 2) <= 1 << PHASE_BITS - 3).astype(int)
+        raw = {"quadrant": quadrant, "small": small, "cos": cos, "sin": sin}
         pairs = zip(codes.tolist(), scales.tolist(), cos, sin, strict=True)
         both = np.array(
             [
@@ -40,7 +41,7 @@ class Angles:
             words |= {
                 "sum": cos + sin,
                 "difference": np.abs(difference),
-                "negative": (difference < 0).astype(int),
+                "negative": small,  # or both are equal
             }
         else:
             words |= {"sin": sin}

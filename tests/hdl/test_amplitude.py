@@ -1,39 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coefficients in hardware equal the golden ones, sums and differences exactly."""
+"""Coefficients in hardware equal the golden ones in every form, sums and differences exactly."""
 
 import numpy as np
 import pytest
 
+from ropeway.golden.generators import GENERATORS
 from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.amplitude import Amplitude
 from tests.hdl.benches import clock_through
 from tests.hdl.coefficients import Angles
 
+KINDS = {
+    "three multipliers": {},
+    "four multipliers": {"multipliers": 4},
+    "16-bit coefficients": {"coefficient_bits": 16},
+}
+LATENCIES = {
+    "pipelined": {"three multipliers": 4, "four multipliers": 3, "16-bit coefficients": 3},
+    "shared": {"three multipliers": 6, "four multipliers": 5, "16-bit coefficients": 5},
+    "serial": {"three multipliers": 14, "four multipliers": 13, "16-bit coefficients": 12},
+}
 
-@pytest.mark.parametrize(
-    "p",
-    [
-        RopeParameters(),
-        RopeParameters(multipliers=4),
-        RopeParameters(coefficient_bits=16),
-    ],
-    ids=["three multipliers", "four multipliers", "16-bit coefficients"],
-)
-def test_every_amplitude_gives_the_golden_coefficients_one_pair_a_clock(p):
-    angles = Angles.random(p, 3000, seed=p.multipliers)
+
+@pytest.mark.parametrize("form", GENERATORS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_amplitude_gives_the_golden_coefficients_one_pair_an_interval(kind, form):
+    p = RopeParameters(generator=form, **KINDS[kind])
     component = Amplitude(p, range(1 << 12))
-    tags = np.arange(3000)
-    valid = np.random.default_rng(0).integers(0, 2, 3000)
+    interval, latency, wait = component.interval, component.latency, component.wait
+    assert latency == LATENCIES[form][kind]
+    count = 3000 // interval
+    angles = Angles.random(p, count, seed=p.multipliers)
+    tags, valid = np.arange(count), np.random.default_rng(0).integers(0, 2, count)
+
+    def held(values):
+        return np.repeat(values, interval)
+
+    def late(values):
+        return np.concatenate([np.zeros(wait, int), held(values)])[: count * interval]
+
     found = clock_through(
         component,
-        {f"i.payload.{name}": values for name, values in angles.raw.items()}
-        | {"amplitude.code": angles.codes, "amplitude.scale": angles.scales}
-        | {"i.payload.tag": tags, "i.valid": valid},
-        ["o.valid", "o.payload.tag"] + [f"o.payload.coefficients.{name}" for name in angles.words],
-        extra=component.latency,
+        {f"i.payload.{name}": held(values) for name, values in angles.raw.items()}
+        | {"amplitude.code": late(angles.codes), "amplitude.scale": late(angles.scales)}
+        | {"i.payload.tag": held(tags)}
+        | {"i.valid": np.where(np.arange(count * interval) % interval, 0, held(valid))},
+        ["soon", "o.valid", "o.payload.tag"]
+        + [f"o.payload.coefficients.{name}" for name in angles.words],
+        extra=latency,
     )
-    found = {name: values[component.latency :] for name, values in found.items()}
-    assert np.array_equal(found["o.valid"], valid)
-    assert np.array_equal(found["o.payload.tag"], tags)
+    goes = np.flatnonzero(valid)
+    assert np.flatnonzero(found["o.valid"]).tolist() == (latency + interval * goes).tolist()
+    assert np.array_equal(found["soon"][:-1], found["o.valid"][1:])
+    assert np.array_equal(found["o.payload.tag"][latency + interval * goes], tags[goes])
     for name, words in angles.words.items():
-        assert np.array_equal(found[f"o.payload.coefficients.{name}"], words), name
+        results = found[f"o.payload.coefficients.{name}"][latency + interval * goes]
+        assert np.array_equal(results, words[goes]), name

@@ -1,37 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The generic forms of multiplier and memories."""
+"""The generic forms of memories."""
 
 import numpy as np
 import pytest
-from amaranth.hdl import Fragment, Instance, Shape, signed, unsigned
+from amaranth.hdl import Fragment, Instance
 
 from ropeway.hdl import primitives
-from ropeway.hdl.primitives import AheadRam, DualRom, Multiplier, Ram
+from ropeway.hdl.primitives import AheadRam, DelayLine, DualRom, Ram, Rom
 from tests.hdl.benches import clock_through
-
-
-def values_of(shape: Shape, random: np.random.Generator, count: int) -> list[int]:
-    low = -(1 << shape.width - 1) if shape.signed else 0
-    high = low + (1 << shape.width) - 1
-    corners = [low, low + 1, -1 if shape.signed else 1, 0, 1, high - 1, high]
-    return corners + random.integers(low, high + 1, count).tolist()
-
-
-@pytest.mark.parametrize("relay", [False, True])
-@pytest.mark.parametrize("b_shape", [signed(18), unsigned(18), unsigned(16)], ids=repr)
-@pytest.mark.parametrize("a_shape", [signed(17), unsigned(16), signed(2)], ids=repr)
-def test_a_product_of_any_signs_comes_a_latency_later(a_shape, b_shape, relay):
-    random = np.random.default_rng(0)
-    a = values_of(a_shape, random, 20)
-    b = values_of(b_shape, random, 20)
-    pairs = [(x, y) for x in a for y in b]
-    multiplier = Multiplier(a_shape, b_shape, relay=relay)
-    inputs = {"a": [x for x, _ in pairs], "b": [y for _, y in pairs]}
-    found = clock_through(multiplier, inputs, ["p"], extra=multiplier.latency)["p"]
-    mask = (1 << a_shape.width + b_shape.width) - 1
-    products = [x * y & mask for x, y in pairs]
-    assert [int(p) & mask for p in found[multiplier.latency :]] == products
-    assert multiplier.latency == 2 + relay
 
 
 @pytest.mark.parametrize(("width", "depth"), [(36, 64), (49, 512), (1, 4), (18, 2048)])
@@ -68,7 +44,7 @@ def test_a_ram_gives_the_word_of_two_clocks_ago(width, depth):
 @pytest.mark.parametrize("block", [False, True], ids=["distributed", "block"])
 @pytest.mark.parametrize(("width", "depth"), [(34, 16), (1, 64), (3, 2)])
 def test_an_ahead_ram_gives_a_word_from_the_clock_after_its_write(width, depth, block, monkeypatch):
-    monkeypatch.setattr(primitives, "_is_ice40", lambda _platform: block)
+    monkeypatch.setattr(primitives, "is_ice40", lambda _platform: block)
     random = np.random.default_rng(width)
     clocks = 600
     enable = random.integers(0, 2, clocks)
@@ -94,6 +70,44 @@ def test_an_ahead_ram_gives_a_word_from_the_clock_after_its_write(width, depth, 
         if enable[clock]:
             memory[write[clock]] = words[clock]
     assert collided > 0
+
+
+def test_a_ram_that_is_not_enabled_holds_what_it_gives():
+    random = np.random.default_rng(3)
+    words = random.integers(0, 1 << 8, 16).tolist()
+    enable = [1] * 16 + random.integers(0, 2, 400).tolist()
+    read = random.integers(0, 16, len(enable)).tolist()
+    found = clock_through(
+        Ram(8, 16),
+        {
+            "write_enable": [1] * 16 + [0] * (len(enable) - 16),
+            "write_address": list(range(16)) + [0] * (len(enable) - 16),
+            "write_data": words + [0] * (len(enable) - 16),
+            "read_enable": enable,
+            "read_address": [0] * 17 + read[17:],
+        },
+        ["read_data"],
+    )["read_data"]
+    stages = [words[0]] * Ram.latency
+    for clock in range(20, len(enable)):
+        if clock > 20:
+            assert found[clock] == stages[-1]
+        if enable[clock]:
+            stages = [words[read[clock]], *stages[:-1]]
+        elif clock == 20:
+            stages = [words[read[17]], found[clock]]
+
+
+@pytest.mark.parametrize("block", [False, True], ids=["registers", "block"])
+@pytest.mark.parametrize("clocks", [3, 11, 26])
+def test_a_delay_line_gives_a_word_so_many_clocks_later(clocks, block, monkeypatch):
+    words = np.random.default_rng(clocks).integers(0, 1 << 9, 200)
+    line = DelayLine(9, clocks)
+    # Its memory is simulated in the generic form.
+    monkeypatch.setattr(primitives, "is_ice40", lambda _platform: block)
+    monkeypatch.setattr(Ram, "_ice40", Ram._generic)
+    found = clock_through(line, {"i": words}, ["o"])["o"]
+    assert np.array_equal(found[clocks:], words[:-clocks])
 
 
 def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
@@ -129,31 +143,11 @@ def instances(component, device: str = "LFE5U-25F") -> list[Instance]:
     return found
 
 
-@pytest.mark.parametrize("relay", [False, True])
-def test_an_ecp5_multiplier_is_one_block_with_its_registers_in_use(relay):
-    (block,) = instances(Multiplier(unsigned(18), signed(18), relay=relay))
-    assert block.type == "MULT18X18D"
-    registers = {f"REG_{name}_CLK": "CLK0" for name in ("INPUTA", "INPUTB", "OUTPUT")}
-    assert registers.items() <= block.parameters.items()
-
-
-def test_an_operand_too_wide_for_the_block_is_inferred():
-    assert instances(Multiplier(unsigned(19), signed(18))) == []
-    assert instances(Multiplier(unsigned(17), signed(16)), "iCE40UP5K") == []
-
-
-@pytest.mark.parametrize("signs", [(False, False), (True, False), (False, True), (True, True)])
-def test_an_ultraplus_multiplier_is_one_block_with_its_registers_in_use(signs):
-    shapes = [Shape(16, sign) for sign in signs]
-    (block,) = instances(Multiplier(*shapes, relay=True), "iCE40UP5K")
-    assert block.type == "SB_MAC16"
-    registers = dict.fromkeys(("A_REG", "B_REG", "PIPELINE_16x16_MULT_REG2"), 1)
-    signedness = {"A_SIGNED": signs[0], "B_SIGNED": signs[1]}
-    assert (registers | signedness).items() <= block.parameters.items()
-
-
-def test_an_ice40_without_multipliers_takes_logic():
-    assert instances(Multiplier(signed(16), signed(16)), "iCE40HX8K") == []
+def test_a_rom_of_one_port_gives_its_words_two_clocks_later():
+    random = np.random.default_rng(1)
+    content, addresses = random.integers(0, 1 << 20, 256).tolist(), random.integers(0, 256, 400)
+    found = clock_through(Rom(20, content), {"address": addresses}, ["data"], extra=Rom.latency)
+    assert found["data"][Rom.latency :].tolist() == [content[address] for address in addresses]
 
 
 @pytest.mark.parametrize(("width", "depth", "blocks"), [(36, 512, 1), (49, 512, 2), (18, 1024, 1)])
@@ -161,6 +155,12 @@ def test_an_ecp5_ram_is_blocks_with_their_output_registers_in_use(width, depth, 
     found = instances(Ram(width, depth))
     assert [block.type for block in found] == ["DP16KD"] * blocks
     assert {block.parameters["REGMODE_B"] for block in found} == {"OUTREG"}
+
+
+def test_an_ice40_ram_is_blocks_that_hold_while_not_enabled():
+    found = instances(Ram(36, 256), "iCE40HX8K")
+    assert [block.type for block in found] == ["SB_RAM40_4K"] * 3
+    assert instances(Ram(36, 512), "iCE40HX8K") == []
 
 
 def test_an_ecp5_rom_holds_the_content_of_the_generic_one():

@@ -12,7 +12,7 @@ from tests.hdl.benches import stream_through
 @pytest.fixture(autouse=True, params=["distributed", "block"])
 def memory(request, monkeypatch):
     """Queues of memory that is read at once, and of iCE40's, which is asked a clock ahead."""
-    monkeypatch.setattr(primitives, "_is_ice40", lambda _platform: request.param == "block")
+    monkeypatch.setattr(primitives, "is_ice40", lambda _platform: request.param == "block")
 
 
 ITEMS = np.random.default_rng(0).integers(0, 1 << 20, 300).tolist()

@@ -6,7 +6,8 @@ from amaranth.hdl import Elaboratable, Fragment, Module, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.hdl.primitives import DualRom, Multiplier, Ram
+from ropeway.hdl.multipliers import Multiplier
+from ropeway.hdl.primitives import DualRom, Ram
 from ropeway.hdl.streams import delayed
 
 FORMS = ("placed", "inferred")

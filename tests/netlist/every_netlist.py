@@ -18,9 +18,9 @@ ENGINES = {
     # The engine of the README's figures, and of a family of 16-bit multipliers.
     "ecp5": (RopeParameters(), 120, ("MULT18X18D", 21)),
     "ice40": (
-        RopeParameters(lanes=1, coefficient_bits=16, compact=True, max_head_dim=128),
+        RopeParameters(lanes=1, coefficient_bits=16, generator="shared", max_head_dim=128),
         24,
-        ("SB_MAC16", 9),
+        ("SB_MAC16", 8),
     ),
 }
 

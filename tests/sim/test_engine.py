@@ -32,12 +32,19 @@ def test_every_shape_position_and_flag_is_exact_under(traffic, lanes, bits):
 
 VARIANTS = {
     "four multipliers": RopeParameters(multipliers=4, max_head_dim=128),
-    "compact generator": RopeParameters(compact=True, max_head_dim=128),
-    "compact generator, one lane, four multipliers": RopeParameters(
-        lanes=1, compact=True, multipliers=4, max_head_dim=128
+    "shared generator": RopeParameters(generator="shared", max_head_dim=128),
+    "serial generator": RopeParameters(generator="serial", max_head_dim=128),
+    "shared generator, one lane, 16-bit coefficients": RopeParameters(
+        lanes=1, generator="shared", coefficient_bits=16, max_head_dim=128
+    ),
+    "serial generator, one lane, 16-bit coefficients": RopeParameters(
+        lanes=1, generator="serial", coefficient_bits=16, position_bits=32, max_head_dim=128
     ),
     "16-bit coefficients": RopeParameters(coefficient_bits=16, max_head_dim=128),
     "two rows, two slots": RopeParameters(rows=2, slots=2, tokens=16, max_head_dim=128),
+    "one lane, one slot": RopeParameters(
+        lanes=1, slots=1, rows=2, coefficient_bits=16, generator="shared", max_head_dim=128
+    ),
     "eight rows, eight slots": RopeParameters(rows=8, slots=8, tokens=32, max_head_dim=128),
     "17-bit data": RopeParameters(data_bits=17, max_head_dim=128),
     "16-bit data narrowed to 8": RopeParameters(output_bits=8, max_head_dim=128),

@@ -37,8 +37,8 @@ def test_every_shape_position_and_flag_is_exact_under(traffic, p):
 
 VARIANTS = {
     "one lane": RopeParameters(format="bf16", lanes=1, max_head_dim=96),
-    "eight lanes, compact generator": RopeParameters(
-        format="fp16", lanes=8, compact=True, max_head_dim=64
+    "eight lanes, shared generator": RopeParameters(
+        format="fp16", lanes=8, generator="shared", max_head_dim=64
     ),
     "16-bit coefficients": RopeParameters(
         format="fp16", lanes=2, coefficient_bits=16, max_head_dim=96

@@ -31,15 +31,17 @@ def test_llama_streams_a_beat_every_clock_with_no_bubble_between_heads_or_tokens
 
 
 @pytest.mark.parametrize(
-    ("compact", "heads"),
-    [(False, heads) for heads in (1, 3, 4, 5)] + [(True, heads) for heads in (1, 19, 20, 21)],
+    ("generator", "heads"),
+    [("pipelined", heads) for heads in (1, 3, 4, 5)]
+    + [("shared", heads) for heads in (1, 11, 12, 13)]
+    + [("serial", heads) for heads in (1, 15, 16)],
 )
-def test_the_slower_of_beats_and_row_decides_the_rate(compact, heads):
-    dim = 16 if compact else 32
-    p = RopeParameters(compact=compact, max_head_dim=dim, data_bits=8)
+def test_the_slower_of_beats_and_row_decides_the_rate(generator, heads):
+    dim, lanes = 32 if generator == "pipelined" else 16, 1 if generator == "serial" else 4
+    p = RopeParameters(lanes=lanes, generator=generator, max_head_dim=dim, data_bits=8)
     table = geometry(dim, HeadPattern(heads, 0))
     result = check(bench_of(p), steps_of(p, table, range(24)), [Load(0, table)])
-    beats, row = heads * dim // 8, dim // 2 * p.generator_interval
+    beats, row = heads * dim // p.beat_elements, dim // 2 * p.generator_interval
     assert p.clocks_per_token(table) == max(beats, row)
     assert clocks_a_token(result, 12) == max(beats, row)
     bubbles = np.count_nonzero(np.diff(result.result_clocks[12 * beats :]) > 1)
@@ -54,6 +56,13 @@ def test_a_partial_rotation_needs_a_shorter_row(rotary_dim, heads):
     table = geometry(64, HeadPattern(heads, 0, 1), rotary_dim=rotary_dim)
     result = check(bench_of(p), steps_of(p, table, range(20)), [Load(0, table)])
     assert clocks_a_token(result, 8) == p.clocks_per_token(table)
+
+
+def test_heads_of_a_single_beat_take_a_clock_each_to_name():
+    p = RopeParameters(max_head_dim=8, data_bits=8)
+    table = geometry(8, HeadPattern(12, 1, 1))
+    result = check(bench_of(p), steps_of(p, table, range(30)), [Load(0, table)])
+    assert clocks_a_token(result, 12) == p.clocks_per_token(table) == 18
 
 
 def test_a_repeated_position_takes_its_row_again():
@@ -88,17 +97,21 @@ def latency_of(p: RopeParameters, pairing: Pairing) -> int:
     [
         *(RopeParameters(lanes=lanes, max_head_dim=64) for lanes in (1, 2, 4, 8)),
         RopeParameters(multipliers=4, max_head_dim=64),
-        RopeParameters(compact=True, max_head_dim=64),
-        RopeParameters(compact=True, lanes=1, coefficient_bits=16, max_head_dim=64),
+        RopeParameters(generator="shared", max_head_dim=64),
+        RopeParameters(generator="serial", max_head_dim=64),
+        *(
+            RopeParameters(generator=form, lanes=1, coefficient_bits=16, max_head_dim=64)
+            for form in ("shared", "serial")
+        ),
     ],
-    ids=lambda p: f"{p.lanes} lanes, {p.multipliers} multipliers, compact {p.compact}",
+    ids=lambda p: f"{p.lanes} lanes, {p.multipliers} multipliers, {p.generator}",
 )
 def test_the_stated_latency_is_measured(p):
     assert latency_of(p, Pairing.ADJACENT) == bench_of(p).engine.latency
 
 
-def test_four_lanes_answer_within_forty_clocks():
-    assert latency_of(RopeParameters(), Pairing.ADJACENT) <= 40
+def test_four_lanes_answer_within_thirty_six_clocks():
+    assert latency_of(RopeParameters(), Pairing.ADJACENT) <= 36
 
 
 def test_half_split_pairs_wait_for_half_of_the_first_head():

@@ -34,12 +34,13 @@ def heated(script: Script, seed: int) -> Script:
     "parameters",
     [
         RopeParameters(lanes=1, temperature=True),
-        RopeParameters(lanes=4, temperature=True, compact=True, data_bits=12),
+        RopeParameters(lanes=4, temperature=True, generator="shared", data_bits=12),
+        RopeParameters(lanes=4, temperature=True, generator="serial"),
         RopeParameters(lanes=2, temperature=True, data_bits=18),
         RopeParameters(lanes=4, temperature=True, coefficient_bits=16),
         RopeParameters(lanes=4, temperature=True, output_bits=10),
     ],
-    ids=["1 lane", "compact", "18 bits", "16-bit coefficients", "narrowed"],
+    ids=["1 lane", "shared", "serial", "18 bits", "16-bit coefficients", "narrowed"],
 )
 def test_every_shape_is_exact_at_every_temperature(parameters, traffic):
     script = script_of(parameters, served(parameters)[::2], each=3, seed=3)

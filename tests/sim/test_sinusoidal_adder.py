@@ -90,14 +90,14 @@ def check(
     [
         AdderParameters(lanes=1, max_width=64),
         AdderParameters(lanes=2, data_bits=8, max_width=64),
-        AdderParameters(lanes=4, data_bits=12, max_width=128, compact=True),
+        AdderParameters(lanes=4, data_bits=12, max_width=128, generator="shared"),
         AdderParameters(lanes=4, max_width=128, scaled=True),
         AdderParameters(lanes=8, data_bits=18, max_width=256),
         AdderParameters(lanes=2, fraction_bits=16, max_width=64, scaled=True),
         AdderParameters(lanes=1, fraction_bits=-14, max_width=32, scaled=True),
         AdderParameters(lanes=1, format="fp16", max_width=64),
         AdderParameters(lanes=2, format="bf16", max_width=64, scaled=True),
-        AdderParameters(lanes=4, format="bf16", max_width=64, compact=True),
+        AdderParameters(lanes=4, format="bf16", max_width=64, generator="serial"),
         AdderParameters(lanes=4, format="fp16", max_width=64, scaled=True),
     ],
     ids=lambda p: " ".join(
@@ -155,15 +155,16 @@ def test_floats_that_end_early_or_late_are_well_framed_and_harm_no_other():
     check(p, [(table, tokens)], Traffic.random(6))
 
 
-def test_a_compact_adder_takes_five_clocks_a_beat():
-    p = AdderParameters(lanes=2, max_width=64, compact=True)
+@pytest.mark.parametrize(("generator", "interval"), [("shared", 3), ("serial", 15)])
+def test_a_small_generator_s_interval_is_the_adder_s(generator, interval):
+    p = AdderParameters(lanes=2, max_width=64, generator=generator)
     table = geometry(64, "sin-cos")
     result = check(p, [(table, tokens_of(p, table, range(8)))])
     beats = 64 // p.beat_elements
     ends = result.run.result_clocks[beats - 1 :: beats]
-    assert np.all(np.diff(ends)[2:] == 5 * beats)
+    assert np.all(np.diff(ends)[2:] == interval * beats)
     latency = result.run.result_clocks[0] - result.run.position_clocks[0]
-    assert latency == bench_of(p).unit.latency + 5 * (beats - 1)
+    assert latency == bench_of(p).unit.latency + interval * (beats - 1)
 
 
 def test_packets_that_end_early_or_late_are_well_framed_and_harm_no_other():

@@ -6,6 +6,7 @@ from importlib.metadata import version
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.core_parameters import CoreParameters
 from ropeway.golden.errors import InputError
+from ropeway.golden.generators import GENERATORS, generator_interval
 from ropeway.golden.hosted_parameters import HostedParameters
 from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.core_identity import FORMAT_CODES, IDENTIFICATION
@@ -71,6 +72,14 @@ def _read(client: UartboneClient, registers: RegisterMap, names: tuple[str, ...]
     return {n: registers[n].decode(word) for n, word in zip(names, words, strict=True)}
 
 
+def _generator(rope: dict[str, int]) -> str:
+    """The form of the generator that takes as many clocks a pair."""
+    for generator in GENERATORS:
+        if generator_interval(generator, rope["position_bits"]) == rope["pair_clocks"]:
+            return generator
+    raise LinkError(f"the board's generator takes {rope['pair_clocks']} clocks a pair")
+
+
 def _core(said: Fields) -> CoreParameters:
     """The core's parameters."""
     vectors, units = said["VECTORS"], {}
@@ -89,7 +98,7 @@ def _core(said: Fields) -> CoreParameters:
             position_bits=rope["position_bits"],
             axes=vectors["axes"],
             temperature=bool(rope["temperature"]),
-            compact=rope["pair_clocks"] > 1,
+            generator=_generator(rope),
         )
     if adder := said.get("SINUSOIDAL"):
         units["sinusoidal"] = AdderParameters(

@@ -85,7 +85,7 @@ def rope_first_beat(p: RopeParameters, table: PhaseTable, latency: Latency) -> i
         return latency.turned
     # Of two operations, on data half of the rotary part apart.
     half = -(-_beats(p, table.rotary_dim) // 2)
-    return max(latency.turned + pace, latency.passed + half + 1)
+    return max(latency.turned + pace, latency.passed + half - 1)
 
 
 def rope_last_beat(p: RopeParameters, table: PhaseTable, latency: Latency) -> int:
@@ -106,7 +106,7 @@ def rope_last_beat(p: RopeParameters, table: PhaseTable, latency: Latency) -> in
     else:
         half = -(-entries // 2)
         made = max(
-            latency.turned + (entries - 1) * pace, latency.passed + offset + half + entries - 1
+            latency.turned + (entries - 1) * pace, latency.passed + offset + half + entries - 3
         )
         ends += [made + beats - offset - half]
     return max(ends)

@@ -45,7 +45,7 @@ def test_few_heads_starve_the_lanes_and_that_is_told():
     lanes = rope_shares(RopeParameters(lanes=16), LLAMA)
     # 12 heads of 4 beats wait for a row of 64 clocks at TP 4, and 6 at TP 8.
     assert (lanes["tp 4"], lanes["tp 8"], lanes["k only"]) == (48 / 64, 24 / 64, 32 / 64)
-    assert rope_shares(RopeParameters(lanes=16, compact=True), LLAMA)["tp 1"] == 192 / 320
+    assert rope_shares(RopeParameters(lanes=16, generator="shared"), LLAMA)["tp 4"] == 48 / 192
 
 
 def test_workers_that_cannot_be_are_left_out():
@@ -59,7 +59,7 @@ def test_workers_that_cannot_be_are_left_out():
 
 @pytest.mark.parametrize(
     ("options", "heads", "bound"),
-    [({}, 4, "lanes"), ({}, 3, "generator"), ({"compact": True}, 19, "generator")],
+    [({}, 4, "lanes"), ({}, 3, "generator"), ({"generator": "shared"}, 11, "generator")],
 )
 def test_what_bounds_a_token_is_named(options, heads, bound):
     p = RopeParameters(max_head_dim=64, **options)

@@ -17,6 +17,7 @@ from ropeway.golden.cost import (
     rope_last_beat,
     score_clocks,
 )
+from ropeway.golden.generators import GENERATORS
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import HeadPattern, Pairing, PhaseTable
 from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
@@ -30,7 +31,7 @@ from tests.sim.engines import bench_of, check, steps_of
 
 LOADED, TOKENS = 400, 4  # clocks until a table is in its slot
 FOUR, ONE = RopeParameters(max_head_dim=64), RopeParameters(lanes=1, max_head_dim=64)
-SHARED = RopeParameters(lanes=2, compact=True, max_head_dim=64)
+SHARED = RopeParameters(lanes=2, generator="shared", max_head_dim=64)
 WIDE = RopeParameters(lanes=2, multipliers=4, max_head_dim=64)
 PAIR = HeadPattern(1, 1)
 SHAPES = {
@@ -42,7 +43,7 @@ SHAPES = {
     "odd entries": {"head_dim": 40, "pattern": HeadPattern(3, 1)},
     "no rotation": {"head_dim": 64, "pattern": PAIR, "rotary_dim": 0},
 }
-ENGINES = {"4 lanes": FOUR, "1 lane": ONE, "2 lanes, compact": SHARED}
+ENGINES = {"4 lanes": FOUR, "1 lane": ONE, "2 lanes, shared": SHARED}
 
 
 def ends(p: RopeParameters, table: PhaseTable) -> tuple[np.ndarray, Latency]:
@@ -77,10 +78,10 @@ def compare(p: RopeParameters, table: PhaseTable):
         assert out[tokens - 1, -1] == rope_clocks(p, table, tokens, latency)
 
 
-@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize("generator", GENERATORS)
 @pytest.mark.parametrize("width", [16, 64])
-def test_a_sinusoidal_adder_takes_what_is_said(compact, width):
-    p = AdderParameters(lanes=2, max_width=64, compact=compact)
+def test_a_sinusoidal_adder_takes_what_is_said(generator, width):
+    p = AdderParameters(lanes=2, max_width=64, generator=generator)
     exponents = (Decimal(2 * pair) / width for pair in range(width // 2))
     inv_freq = tuple(Decimal(10_000) ** -exponent for exponent in exponents)
     table = SinusoidalGeometry(width=width, inv_freq=inv_freq, layout="interleaved")

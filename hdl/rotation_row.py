@@ -4,7 +4,7 @@
 from amaranth import *
 from amaranth.lib import data, wiring
 from amaranth.lib.wiring import In, Out
-from amaranth.utils import bits_for, exact_log2
+from amaranth.utils import exact_log2
 
 from ropeway.golden.parameters import RopeParameters
 
@@ -56,7 +56,7 @@ class RotationRow(wiring.Component):
         row = Signal(range(p.rows))
         pair = Signal(range(p.max_pairs))
         lane_bits = exact_log2(p.lanes)
-        entry_bits = bits_for(p.max_head_beats - 1)
+        entry_bits = len(self.entry)
         depth = p.rows << entry_bits
         with m.If(self.i.valid):
             m.d.sync += pair.eq(pair + 1)

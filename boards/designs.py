@@ -70,7 +70,7 @@ class Design:
 
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
-SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=2, rows=2)
+SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=1, rows=2)
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters()),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),

@@ -66,7 +66,7 @@ class RopeParameters:
             raise InputError(
                 "multipliers", 3, "needs fixed data of at most 16 bits and 18-bit coefficients"
             )
-        require("slots", self.slots in (2, 4, 8, 16), "must be 2, 4, 8 or 16")
+        require("slots", self.slots in (1, 2, 4, 8, 16), "must be 1, 2, 4, 8 or 16")
         require("position_bits", 8 <= self.position_bits <= 32, "must be from 8 to 32")
         require("axes", 1 <= self.axes <= 4, "must be from 1 to 4")
         require("rows", self.rows in (2, 4, 8), "must be 2, 4 or 8")
@@ -150,9 +150,9 @@ class RopeParameters:
     def clocks_per_token(self, table: PhaseTable, *, tempered: bool = False) -> int:
         """Clocks a token takes in steady state: the slower of its beats and its row.
 
-        Naming a head takes two clocks, a kind of heads one. Tokens of fewer than ten clocks by this
-        law that have rows of their own may take up to ten: a row's memory returns only so soon. A
-        ``tempered`` token makes a row for its queries and one for its other heads, in every group.
+        Naming takes a clock a token, a kind of heads and a head. Tokens of fewer than ten clocks by
+        this law that have rows of their own may take up to ten: a row's memory returns only so
+        soon. A ``tempered`` token makes a row for its queries and one for its other heads, in every group.
         """
         pattern = table.pattern
         beats = pattern.heads * table.head_dim // self.beat_elements
@@ -162,7 +162,7 @@ class RopeParameters:
         kinds = len(pattern.counts)
         last = max(kind for kind, count in enumerate(pattern.counts) if count) + 1
         naming = 1 + (pattern.repeat - 1) * kinds + last + pattern.heads
-        return max(beats, row, naming, 2 * pattern.heads)
+        return max(beats, row, naming)
 
 
 def serving_lanes(table: PhaseTable) -> tuple[int, ...]:

@@ -30,8 +30,11 @@ class Digest(wiring.Component):
 
     Ports
     -----
-    valid, word, index, last : In
-        A word of the image, and its number.
+    valid, word, last : In
+        A word of the image.
+    number, final : Out
+        The number of the word that comes next, and of the last image's last one; modulo the power
+        of two that holds ``limit``.
     done : Out
         For one clock: ``fingerprint`` is that of the image.
     fingerprint : Out
@@ -39,8 +42,9 @@ class Digest(wiring.Component):
 
     valid: Signal
     word: Signal
-    index: Signal
     last: Signal
+    number: Signal
+    final: Signal
     done: Signal
     fingerprint: Signal
 
@@ -50,8 +54,9 @@ class Digest(wiring.Component):
             {
                 "valid": In(1),
                 "word": In(32),
-                "index": In(range(limit + 1)),
                 "last": In(1),
+                "number": Out(range(limit + 1)),
+                "final": Out(range(limit + 1)),
                 "done": Out(1),
                 "fingerprint": Out(CRC.crc_width),
             }
@@ -62,37 +67,39 @@ class Digest(wiring.Component):
         memory = Ram if self._limit <= BANK else BankedRam  # a clock more: it has eight
         m.submodules.image = image = memory(32, self._limit)
         m.submodules.crc = crc = CRC(data_width=DIGIT).create()
+
+        def waited(value, clocks):
+            return delayed(m, value, clocks, reset_less=False, name="waited")
+
         m.d.comb += [
             image.write_enable.eq(self.valid),
-            image.write_address.eq(self.index),
+            image.write_address.eq(self.number),
             image.write_data.eq(self.word),
+            image.read_address.eq(self.number),
             self.fingerprint.eq(crc.crc),
         ]
 
-        # Word after word is read and shifted out, lowest bits first; what is shifted out was read
-        # in the eight clocks before.
-        reading, ending = Signal(), Signal()
-        number, final = Signal(range(self._limit + 1)), Signal(range(self._limit + 1))
-        phase, shifted = Signal(range(DIGITS)), Signal(32, reset_less=True)
-        digested = Signal()
-        m.d.comb += image.read_address.eq(number)
-        m.d.sync += [crc.start.eq(0), crc.valid.eq(digested), crc.data.eq(shifted)]
-        with m.If(self.valid & self.last):
-            m.d.sync += [final.eq(self.index), number.eq(0), phase.eq(0), crc.start.eq(1)]
-            m.d.sync += [reading.eq(1), ending.eq(0), digested.eq(0)]
-        with m.Else():
-            m.d.sync += [phase.eq(phase + 1), shifted.eq(shifted >> DIGIT)]
-            with m.If(phase == DIGITS - 1):
-                skipped = C(0)
-                if self._skipped:
-                    skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
-                m.d.sync += [
-                    shifted.eq(image.read_data),
-                    digested.eq(reading & ~skipped),
-                    number.eq(number + 1),
-                    reading.eq(reading & (number != final)),
-                    ending.eq(reading & (number == final)),
-                ]
-        ended = ending & (phase == DIGITS - 1)
-        m.d.sync += self.done.eq(delayed(m, ended, 1, reset_less=False, name="ended"))
+        # Words are read one after the other, each for eight clocks, lowest digit first.
+        number, reading, phase = self.number, Signal(), Signal(range(DIGITS))
+        turns, skipped = phase == DIGITS - 1, C(0)
+        if self._skipped:
+            skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
+        ends = reading & turns & (number == self.final)
+        digit, word = Signal.like(phase), Signal(32)
+        m.d.comb += [word.eq(image.read_data), digit.eq(phase - image.latency)]
+        m.d.sync += [
+            crc.start.eq(self.valid & self.last),
+            crc.data.eq(word.word_select(digit, DIGIT)),
+            crc.valid.eq(waited(reading & ~skipped, image.latency)),
+            self.done.eq(waited(ends, image.latency + 1)),
+            phase.eq(phase + 1),
+        ]
+        with m.If(self.valid):
+            m.d.sync += [number.eq(number + 1), phase.eq(0)]
+            with m.If(self.last):
+                m.d.sync += [self.final.eq(number), number.eq(0), reading.eq(1)]
+        with m.Elif(reading & turns):
+            m.d.sync += number.eq(number + 1)
+            with m.If(ends):
+                m.d.sync += [number.eq(0), reading.eq(0)]
         return m

@@ -7,34 +7,29 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import counted
-from .head_buffer import HeadBuffer
-from .layouts import result_layout
+from .layouts import exit_layout, result_layout
 from .ledger import Ledger
-from .queue import Queue
-from .skid import Skid
-from .streams import connect, delayed
-from .walker import Walker, buffer_depth
+from .walker import buffer_depth
 
 __all__ = ["Drain"]
-
-QUEUE = 16  # beats: those on their way from the buffer, and more than as many again
 
 
 class Drain(wiring.Component):
     """Takes a head's beats from the head buffer as soon as their operations are done.
 
-    Latency 6 clocks from ``done`` to the beat at ``o``; one beat a clock.
+    The buffer's own registers are the last of the pipeline, which moves on as a whole. Latency 3
+    clocks from ``done`` to the beat at ``o``; one beat a clock.
 
     Ports
     -----
+    i : stream of what each beat's reading is to know
     done : In
-        For one clock: an operation's words are in the buffer.
-    read, address : Out
-        That beat is read in this clock.
-    words : In, in bank order, 2 clocks later
-    bad : In
-        The present token's framing was wrong; settled before its last beat.
+        For one clock: an operation's words are in the buffer from the next clock on.
+    read_enable, address : Out
+        Of the buffer.
+    left : Out
+        For one clock: a beat's place is free.
+    words : In, in bank order, 2 enabled clocks later
     finished, finished_slot : Out
         For one clock: a token of that slot is done with.
     o : stream of results
@@ -42,16 +37,16 @@ class Drain(wiring.Component):
 
     def __init__(self, p: RopeParameters):
         self._p = p
-        self.walker = Walker(p)
         super().__init__(
             {
+                "i": In(stream.Signature(exit_layout(p))),
                 "done": In(1),
-                "read": Out(1),
+                "read_enable": Out(1),
+                "address": Out(range(buffer_depth(p))),
+                "left": Out(1),
                 "words": In(p.lanes * p.output_bits).array(2),
-                "bad": In(1),
                 "finished": Out(1),
                 "finished_slot": Out(range(p.slots)),
-                "address": Out(range(buffer_depth(p))),
                 "o": Out(stream.Signature(result_layout(p))),
             }
         )
@@ -59,86 +54,49 @@ class Drain(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
-        m.submodules.queue = queue = Queue(result_layout(p), QUEUE, full_rate=True)
 
-        steps = self._steps(m)
-        step = steps.o.payload
-
-        # A beat is read when the operations it needs are done and the queue has room.
+        # A beat is asked for when the operations that it needs are done.
         m.submodules.operations = operations = Ledger(buffer_depth(p))
-        valid, moves, present = Signal(), Signal(), Signal(step.shape())
+        valid, asks, moves, given = Signal(), Signal(), Signal(), self.i.payload
+        present = Signal(exit_layout(p))
         m.d.comb += [
-            moves.eq(self.read | ~valid),
-            steps.o.ready.eq(moves),
-            operations.loads.eq(moves & steps.o.valid),
-            operations.take.eq(step.take),
+            moves.eq((asks & self.read_enable) | ~valid),
+            self.i.ready.eq(moves),
+            operations.loads.eq(moves & self.i.valid),
+            operations.take.eq(-given.needs),
             operations.gain.eq(self.done),
         ]
         with m.If(moves):
-            m.d.sync += [valid.eq(steps.o.valid), present.eq(step)]
-        room, spacious = Signal(range(QUEUE), init=QUEUE - 1), Signal()
-        m.d.sync += [
-            room.eq(counted(room, self.o.valid & self.o.ready, self.read)),
-            spacious.eq(room > 3),  # `read` is three clocks late, and so far on the safe side
-            self.read.eq(
-                Mux(moves, steps.o.valid & operations.enough_after, operations.enough) & spacious
-            ),
-        ]
-        m.d.comb += [
-            self.address.eq(present.address),
-            self.finished.eq(self.read & present.last),
-            self.finished_slot.eq(present.slot),
-        ]
-
-        # The beat comes back in bank order.
-        def waited(value, *, reset_less=True):
-            return delayed(m, value, HeadBuffer.latency, reset_less=reset_less, name="waited")
-
-        exchanged = waited(present.exchanged)
-        item, arriving = queue.i.payload, Signal()
-        m.d.sync += [
-            arriving.eq(waited(self.read, reset_less=False)),
-            Value.cast(item.data).eq(
-                Mux(exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
-            ),
-            item.last.eq(waited(present.last)),
-            item.error.eq(waited(present.last & self.bad)),
-        ]
-        m.d.comb += queue.i.valid.eq(arriving)
-        connect(m, queue.o, wiring.flipped(self.o))
-        return m
-
-    def _steps(self, m) -> Skid:
-        """The walker's beats, and the operations that each needs beyond the one before.
-
-        The words of a half-split block's first half come one an operation, and with them the second
-        half is done.
-        """
-        m.submodules.walker = walker = self.walker
-        place, head = walker.place, walker.head
-        layout = data.StructLayout(
-            {
-                "address": place.address.shape(),
-                "exchanged": 1,
-                "last": 1,
-                "slot": head.slot.shape(),
-                "take": signed(2),
-            }
-        )
-        m.submodules.steps = steps = Skid(layout)
-        step = steps.i.payload
-        m.d.comb += [
-            walker.advance.eq(steps.i.ready),
-            steps.i.valid.eq(walker.valid),
-            step.address.eq(place.address),
-            step.exchanged.eq(place.split & place.second & ~head.odd),
-            step.last.eq(walker.last),
-            step.slot.eq(head.slot),
-        ]
-        with m.If(~place.split):
-            m.d.comb += step.take.eq(-1)
-        with m.Elif(~place.second):
-            m.d.comb += step.take.eq(-2)
+            m.d.sync += [
+                valid.eq(self.i.valid),
+                asks.eq(self.i.valid & operations.enough_after),
+                present.eq(given),
+            ]
         with m.Else():
-            m.d.comb += step.take.eq((place.middle & head.odd).as_signed())
-        return steps
+            m.d.sync += asks.eq(operations.enough)
+
+        # It comes back in bank order.
+        marks = data.StructLayout({"exchanged": 1, "last": 1, "error": 1})
+        reads, asked, marked = Signal(), Signal(marks), Signal(marks)
+        m.d.comb += [
+            self.read_enable.eq(self.o.ready | ~self.o.valid),
+            self.left.eq(reads & self.read_enable),
+            self.finished.eq(asks & self.read_enable & present.last),
+            self.finished_slot.eq(present.slot),
+            Value.cast(self.o.payload.data).eq(
+                Mux(marked.exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
+            ),
+            self.o.payload.last.eq(marked.last),
+            self.o.payload.error.eq(marked.error),
+        ]
+        with m.If(self.read_enable):
+            m.d.sync += [
+                self.address.eq(self.address + asks),
+                reads.eq(asks),
+                asked.exchanged.eq(present.exchanged),
+                asked.last.eq(present.last),
+                asked.error.eq(present.bad),
+                self.o.valid.eq(reads),
+                marked.eq(asked),
+            ]
+        return m

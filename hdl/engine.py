@@ -7,6 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
+from .beat_queue import BeatQueue
 from .drain import Drain
 from .framer import Framer
 from .head_buffer import HeadBuffer
@@ -15,25 +16,29 @@ from .intake import Intake
 from .layouts import (
     beat_layout,
     coefficient_layout,
-    head_layout,
+    exit_layout,
     job_layout,
     load_layout,
     position_layout,
     result_layout,
+    step_layout,
     token_layout,
 )
 from .phase_table import PhaseTable
+from .primitives import DelayLine
 from .query_rows import QueryRows
 from .queue import Queue
 from .rotation_row import RotationRow
 from .rotator import Rotator
 from .row_generator import RowGenerator
 from .sequencer import Sequencer
+from .skid import Skid
 from .streams import connect, delayed
+from .walker import buffer_depth
 
 __all__ = ["RopeEngine", "status_layout"]
 
-HEADS = 32  # between the framer and the drain; one of a single beat a clock keeps both busy
+HEADS_AHEAD = 2  # register slices, two heads each, that bridge the naming between tokens
 
 
 def status_layout(p: RopeParameters) -> data.StructLayout:
@@ -108,10 +113,10 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, write, drain = 2, 1, 1, 6
+        queue, entry, drain = 2, 1, 3
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + self._rotator.latency
-        return queue + self._generator.latency + first_entry + entry + rotate + write + drain
+        return queue + self._generator.latency + first_entry + entry + rotate + drain
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -121,9 +126,9 @@ class RopeEngine(wiring.Component):
         m.submodules.generator = generator = self._generator
         m.submodules.row = row = RotationRow(p)
         m.submodules.framer = framer = Framer(p)
-        m.submodules.gathered = gathered = HeadBuffer(p, registered=True)
+        m.submodules.gathered = gathered = HeadBuffer(p, registered=p.lanes > 1)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits, registered=True)
+        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits)
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -132,7 +137,7 @@ class RopeEngine(wiring.Component):
         connect(m, drain.o, wiring.flipped(self.o))
 
         jobs = self._positions(m, table, intake, generator, row)
-        self._tokens(m, table, intake, (framer, sequencer, drain), jobs)
+        self._tokens(m, table, intake, framer, drain, jobs)
         self._beats(m, framer, gathered, sequencer, drain)
         saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
         m.d.comb += [
@@ -148,19 +153,26 @@ class RopeEngine(wiring.Component):
 
     def _positions(self, m, table, intake, generator, row) -> Queue:
         """Positions become jobs, and jobs rows."""
-        m.submodules.jobs = jobs = Queue(
-            job_layout(self.parameters), self.parameters.tokens, bypass=True
-        )
-        connect(m, intake.o_job, jobs.i)
-        if self.parameters.temperature:
-            m.submodules.rows = rows = QueryRows(self.parameters)
-            connect(m, jobs.o, rows.i)
+        p = self.parameters
+        m.submodules.jobs = jobs = Queue(position_layout(p), p.tokens, bypass=True)
+        connect(m, intake.o_position, jobs.i)
+        # How many pairs it has, a job finds in its slot.
+        job = stream.Signature(job_layout(p)).create()
+        m.d.comb += [
+            job.valid.eq(jobs.o.valid),
+            job.payload.position.eq(jobs.o.payload),
+            job.payload.pairs.eq(table.pairs),
+            jobs.o.ready.eq(job.ready),
+            table.job_slot.eq(jobs.o.payload.slot),
+        ]
+        if p.temperature:
+            m.submodules.rows = rows = QueryRows(p)
+            connect(m, job, rows.i)
             connect(m, rows.o, generator.i)
         else:
-            connect(m, jobs.o, generator.i)
+            connect(m, job, generator.i)
         m.d.comb += [
-            table.job_slot.eq(intake.job_slot),
-            intake.pairs.eq(table.pairs),
+            table.context_slot.eq(intake.context_slot),
             intake.context.eq(table.context),
             table.pair_slot.eq(generator.pair_slot),
             table.pair_number.eq(generator.pair_number),
@@ -172,25 +184,26 @@ class RopeEngine(wiring.Component):
         m.d.comb += row.soon.eq(generator.soon)
         return jobs
 
-    def _tokens(self, m, table, intake, stages, jobs):
-        """Tokens become heads; every stage has its own queue of them and goes at its own pace."""
+    def _tokens(self, m, table, intake, framer, drain, jobs):
+        """Tokens become heads, and these beats as they come in."""
         p = self.parameters
         m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens)
         m.submodules.heads = heads = Heads(p)
         connect(m, intake.o_token, tokens.i)
         connect(m, tokens.o, heads.i)
-        m.d.comb += [table.token_slot.eq(heads.slot), heads.geometry.eq(table.geometry)]
-        queues = []
-        for number, stage in enumerate(stages):
-            queue = Queue(head_layout(p), HEADS)
-            m.submodules[f"heads_{number}"] = queue
-            connect(m, queue.o, stage.walker.i)
-            queues.append(queue)
-        m.d.sync += heads.room.eq(Cat(queue.room for queue in queues).all())
-        for queue in queues:
-            m.d.comb += [queue.i.valid.eq(heads.o.valid), queue.i.payload.eq(heads.o.payload)]
+        walker, named = framer.walker, heads.o
+        for number in range(HEADS_AHEAD):
+            m.submodules[f"named_{number}"] = ahead = Skid(heads.o.payload.shape())
+            connect(m, named, ahead.i)
+            named = ahead.o
+        connect(m, named, walker.i)
+        m.d.comb += [
+            table.token_slot.eq(heads.slot),
+            heads.pattern.eq(table.pattern),
+            table.head_slot.eq(walker.slot),
+            walker.shape.eq(table.shape),
+        ]
         m.d.sync += intake.room.eq(tokens.room & jobs.room)
-        drain = stages[-1]
         m.d.comb += [
             intake.loaded.eq(table.loaded),
             intake.bypass.eq(table.bypass),
@@ -202,7 +215,7 @@ class RopeEngine(wiring.Component):
         ]
 
     def _beats(self, m, framer, gathered, sequencer, drain):
-        """Beats come into the first head buffer; a token's verdict waits for its last beat out."""
+        """Beats come into the first head buffer."""
         m.d.comb += [
             gathered.write_enable.eq(framer.write),
             gathered.write_words[0].eq(framer.words[0]),
@@ -216,14 +229,19 @@ class RopeEngine(wiring.Component):
             ),
             framer.consumed.eq(sequencer.issue),
         ]
-        # As many tokens as there can be heads between the framer and the drain.
-        m.submodules.verdicts = verdicts = Queue(1, 2 * HEADS)
+        # What is to be known of a beat stands beside it: for its operation and for its way out.
+        p, depth = self.parameters, buffer_depth(self.parameters)
+        wide = p.lanes > 1
+        m.submodules.steps = steps = BeatQueue(step_layout(p), depth, registered=wide)
+        m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth, registered=wide)
         m.d.comb += [
-            verdicts.i.valid.eq(framer.judged),
-            verdicts.i.payload.eq(framer.bad),
-            verdicts.o.ready.eq(drain.finished),
-            drain.bad.eq(verdicts.o.payload),
+            steps.i.valid.eq(framer.write),
+            steps.i.payload.eq(framer.step),
+            exits.i.valid.eq(framer.write),
+            exits.i.payload.eq(framer.exit),
         ]
+        connect(m, steps.o, sequencer.i)
+        connect(m, exits.o, drain.i)
 
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
@@ -264,7 +282,15 @@ class RopeEngine(wiring.Component):
 
         # Results go where the words came from, in a buffer of the same depth.
         through = RotationRow.latency + rotator.latency
-        ends = waited(operation.split, through)
+        # Where that is comes as late as they do.
+        place = Cat(operation.first, operation.second, operation.exchanged, operation.split)
+        m.submodules.places = places = DelayLine(len(place), through)
+        m.d.comb += places.i.eq(place)
+        bits = len(operation.first)
+        first, second, exchanged, ends = (
+            *(places.o[:bits], places.o[bits : 2 * bits]),
+            *places.o[2 * bits :],
+        )
         adjacent = Cat(
             *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
         )
@@ -275,15 +301,16 @@ class RopeEngine(wiring.Component):
             rotated.write_enable.eq(valid),
             rotated.write_words[0].eq(words[:width]),
             rotated.write_words[1].eq(words[width:]),
-            rotated.write_exchanged.eq(waited(operation.exchanged, through)),
-            rotated.write_addresses[0].eq(waited(operation.first, through)),
-            rotated.write_addresses[1].eq(waited(operation.second, through)),
-            drain.done.eq(waited(valid, rotated.write_latency - 1, reset_less=False)),
+            rotated.write_exchanged.eq(exchanged),
+            rotated.write_addresses[0].eq(first),
+            rotated.write_addresses[1].eq(second),
+            drain.done.eq(valid),
+            rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),
             drain.words[0].eq(rotated.read_words[0]),
             drain.words[1].eq(rotated.read_words[1]),
-            sequencer.drained.eq(drain.read),
+            sequencer.drained.eq(drain.left),
         ]
         return waited(rotator.saturated & valid, 1, reset_less=False)
 

@@ -2,14 +2,13 @@
 """Fits packets to their geometry: what goes on is exactly one token's beats, whatever came in."""
 
 from amaranth import *
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import counted
-from .layouts import beat_layout
-from .skid import Skid
+from .layouts import beat_layout, exit_layout, step_layout
 from .walker import Walker, buffer_depth
 
 __all__ = ["Framer"]
@@ -32,6 +31,8 @@ class Framer(wiring.Component):
     words : Out, two of ``lanes`` elements
     exchanged : Out
         The first word goes to bank 1.
+    step, exit : Out
+        What its operation, and what the reading of its result is to know.
     consumed : In
         For one clock: an operation has read a beat's worth.
     judged, bad : Out
@@ -48,6 +49,8 @@ class Framer(wiring.Component):
                 "address": Out(range(buffer_depth(p))),
                 "words": Out(p.lanes * p.data_bits).array(2),
                 "exchanged": Out(1),
+                "step": Out(step_layout(p)),
+                "exit": Out(exit_layout(p)),
                 "consumed": In(1),
                 "judged": Out(1),
                 "bad": Out(1),
@@ -58,43 +61,26 @@ class Framer(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
+        last, bad = walker.exit.last, Signal()
 
-        # The next beat's place; within a head operations may lag behind or run ahead, so a head's
-        # room stays unused.
-        place = data.StructLayout({"address": self.address.shape(), "exchanged": 1, "last": 1})
-        m.submodules.steps = steps = Skid(place)
+        # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
             room.eq(counted(room, self.consumed, self.write)),
-            spacious.eq(room > 3),  # `open_` is three clocks late, and so far on the safe side
+            spacious.eq(room > 2),  # it is two clocks late, and so far on the safe side
+            self.address.eq(self.address + self.write),
         ]
-        valid, open_, moves, present = Signal(), Signal(), Signal(), Signal(place)
-        m.d.comb += [
-            walker.advance.eq(steps.i.ready),
-            steps.i.valid.eq(walker.valid),
-            steps.i.payload.address.eq(walker.place.address),
-            steps.i.payload.exchanged.eq(
-                walker.place.split & walker.place.second & ~walker.head.odd
-            ),
-            steps.i.payload.last.eq(walker.last),
-            moves.eq(self.write | ~valid),
-            steps.o.ready.eq(moves),
-            self.address.eq(present.address),
-            self.exchanged.eq(present.exchanged),
-        ]
-        with m.If(moves):
-            m.d.sync += [valid.eq(steps.o.valid), present.eq(steps.o.payload)]
-        m.d.sync += open_.eq(Mux(moves, steps.o.valid, 1) & spacious)
-        last = present.last
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
         # dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()
-        given = self.i.payload
+        given, goes = self.i.payload, walker.valid & spacious
         m.d.comb += [
-            self.i.ready.eq(dropping | (open_ & feeding)),
-            self.write.eq(open_ & (padding | (feeding & self.i.valid))),
+            self.i.ready.eq(dropping | (goes & feeding)),
+            self.write.eq(goes & (padding | (feeding & self.i.valid))),
+            walker.advance.eq(self.write),
+            bad.eq(padding | ~given.last),
         ]
         with m.If(self.write & feeding & (given.last != last)):
             m.d.sync += [feeding.eq(0), padding.eq(given.last), dropping.eq(last)]
@@ -103,9 +89,13 @@ class Framer(wiring.Component):
 
         beat = Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))
         width = p.lanes * p.data_bits
-        m.d.comb += [self.words[0].eq(beat[:width]), self.words[1].eq(beat[width:])]
-        m.d.sync += [
-            self.judged.eq(self.write & last),
-            self.bad.eq(padding | ~given.last),
+        m.d.comb += [
+            self.words[0].eq(beat[:width]),
+            self.words[1].eq(beat[width:]),
+            self.exchanged.eq(walker.exit.exchanged),
+            self.step.eq(walker.step),
+            self.exit.eq(walker.exit),
+            self.exit.bad.eq(last & bad),
         ]
+        m.d.sync += [self.judged.eq(self.write & last), self.bad.eq(bad)]
         return m

@@ -29,6 +29,8 @@ class HeadBuffer(wiring.Component):
     -----
     write_enable, write_addresses, write_words, write_exchanged : In
         The first word goes to bank 0, the second to bank 1, or the other way round.
+    read_enable : In
+        Else nothing of a read moves on; 1 unless connected.
     read_addresses, read_exchanged : In
         Addresses of the first and the second word; ``read_exchanged``: the first is in bank 1.
     read_words : Out
@@ -47,6 +49,7 @@ class HeadBuffer(wiring.Component):
                 "write_addresses": In(address).array(2),
                 "write_words": In(self._width).array(2),
                 "write_exchanged": In(1),
+                "read_enable": In(1, init=1),
                 "read_addresses": In(address).array(2),
                 "read_exchanged": In(1),
                 "read_words": Out(self._width).array(2),
@@ -76,6 +79,7 @@ class HeadBuffer(wiring.Component):
                 memory.write_enable.eq(enable),
                 memory.write_address.eq(address),
                 memory.write_data.eq(word),
+                memory.read_enable.eq(self.read_enable),
                 memory.read_address.eq(
                     Mux(self.read_exchanged, self.read_addresses[other], self.read_addresses[bank])
                 ),

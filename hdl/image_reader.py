@@ -143,7 +143,6 @@ class ImageReader(wiring.Component):
         m.d.comb += [
             digest.valid.eq(self.valid | last),
             digest.word.eq(self.word),
-            digest.index.eq(self.index),
             digest.last.eq(last),
         ]
         return m

@@ -8,16 +8,21 @@ from amaranth.lib.wiring import In, Out
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import counted
-from .layouts import context_layout, job_layout, pairs_layout, position_layout, token_layout
-from .streams import pulse_stream
+from .layouts import context_layout, position_layout, token_layout
+from .streams import delayed, pulse_stream
+from .walker import buffer_depth
 
-__all__ = ["Intake"]
-
-# Accepted tokens not yet finished: the queue of tokens, 33 heads in each queue of heads (the
-# drain's is the last), and those in registers between.
-COUNT_LIMIT = 128
+__all__ = ["Intake", "unfinished_limit"]
 
 COMPARED = 4  # bits of a position word in one comparison
+
+
+def unfinished_limit(p: RopeParameters) -> int:
+    """More than there can be accepted tokens not yet finished.
+
+    Those in their queue and a beat of each in either head buffer, and a few on the way.
+    """
+    return p.tokens + 2 * (buffer_depth(p) - p.max_head_beats) + 16
 
 
 class Intake(wiring.Component):
@@ -32,11 +37,11 @@ class Intake(wiring.Component):
     Ports
     -----
     i : stream of positions
-    o_token, o_job : stream of tokens, and of rows to be made; always ready
+    o_token, o_position : stream of tokens, and of positions of rows to be made; always ready
     room : In
         What these give in the next clock will be taken.
-    job_slot : Out, pairs, context : In
-        Look-up of how many pairs a job has, and of its trained context, combinational.
+    context_slot : Out, context : In
+        Look-up of a slot's trained context, combinational.
     beyond, beyond_position : Out
         For one clock: a token turns by a position outside its slot's trained context.
     loaded, bypass : In, one bit a slot
@@ -54,10 +59,9 @@ class Intake(wiring.Component):
             {
                 "i": In(stream.Signature(position_layout(p))),
                 "o_token": Out(pulse_stream(token_layout(p))),
-                "o_job": Out(pulse_stream(job_layout(p))),
+                "o_position": Out(pulse_stream(position_layout(p))),
                 "room": In(1),
-                "job_slot": Out(slot),
-                "pairs": In(pairs_layout(p)),
+                "context_slot": Out(slot),
                 "context": In(context_layout(p)),
                 "beyond": Out(1),
                 "beyond_position": Out(signed(p.position_bits)),
@@ -118,19 +122,22 @@ class Intake(wiring.Component):
             self.o_token.payload.slot.eq(held.slot),
             self.o_token.payload.rotates.eq(rotates),
             self.o_token.payload.new_row.eq(new_row),
-            self.o_job.valid.eq(held_valid & new_row),
-            self.o_job.payload.position.eq(held),
-            self.o_job.payload.pairs.eq(self.pairs),
-            self.job_slot.eq(held.slot),
+            self.o_position.valid.eq(held_valid & new_row),
+            self.o_position.payload.eq(held),
+            self.context_slot.eq(held.slot),
         ]
 
-        # Any axis beyond the context counts, of a token that turns; one step a clock.
-        turned, context = Signal(), Signal(context_layout(self._p))
-        position, reach = Signal.like(held.position), Signal(self._p.axes)
+        # Any axis beyond the context counts, of a token that turns; one step a clock, and none to
+        # look up an only slot.
+        looked_up = 0 if self._p.slots == 1 else 1
+
+        def waited(value, **options):
+            return delayed(m, value, looked_up, name="waited", **options)
+
+        turned = waited(held_valid & rotates, reset_less=False)
+        context, position = waited(self.context), waited(held.position)
+        reach = Signal(self._p.axes)
         m.d.sync += [
-            turned.eq(held_valid & rotates),
-            context.eq(self.context),
-            position.eq(held.position),
             self.beyond_position.eq(position[0]),
             *(
                 reach[axis].eq(
@@ -147,7 +154,7 @@ class Intake(wiring.Component):
         # Counted from acceptance, two clocks late.
         for number in range(self._p.slots):
             begins, ends = Signal(name=f"begins_{number}"), Signal(name=f"ends_{number}")
-            unfinished = Signal(range(COUNT_LIMIT), name=f"unfinished_{number}")
+            unfinished = Signal(range(unfinished_limit(self._p)), name=f"unfinished_{number}")
             m.d.sync += [
                 begins.eq(held_valid & (held.slot == number)),
                 ends.eq(self.finished & (self.finished_slot == number)),

@@ -10,26 +10,27 @@ from ropeway.golden.parameters import RopeParameters
 __all__ = [
     "HEAD_BITS",
     "KINDS",
-    "MARKS",
     "REPEAT_BITS",
     "amplitude_layout",
     "beat_layout",
     "coefficient_layout",
     "context_layout",
-    "geometry_layout",
+    "exit_layout",
     "head_layout",
     "job_layout",
     "load_layout",
     "pairs_layout",
     "pass_through_layout",
+    "pattern_layout",
     "position_layout",
     "result_layout",
+    "shape_layout",
     "special_layout",
+    "step_layout",
     "temperature_fields",
     "token_layout",
 ]
 
-MARKS = ("start", "middle", "stop", "final")  # beats of a head where something changes
 KINDS = 3  # of heads: query, key, value
 HEAD_BITS = 9  # a group holds at most 511 heads
 REPEAT_BITS = 8
@@ -95,41 +96,63 @@ def token_layout(p: RopeParameters) -> data.StructLayout:
     return data.StructLayout(fields | temperature_fields(p))
 
 
-def _block_fields(p: RopeParameters) -> dict:
+def shape_layout(p: RopeParameters) -> data.StructLayout:
     """A head in beats: its last one, and its rotary block from ``start`` to before ``stop``.
 
     ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before
-    that; ``odd`` that the border stands within a beat.
+    that; ``odd`` that the border stands within a beat. ``half_split``: so are its pairs.
     """
     beat = bits_for(p.max_head_beats)
     names = ("final", "start", "middle", "stop", "half")
-    return dict.fromkeys(names, beat) | {"odd": 1}
+    return data.StructLayout(dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1})
 
 
-def geometry_layout(p: RopeParameters) -> data.StructLayout:
-    """A slot's head shape, and its pattern: ``repeat`` × [query, key, value heads].
+def pattern_layout() -> data.StructLayout:
+    """A slot's heads: ``repeat`` × [query, key, value heads].
 
     Of each kind: its heads in a group, whether there are any, just one, and whether they rotate.
     """
     counts = data.ArrayLayout(HEAD_BITS, KINDS)
-    pattern = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
-    repeat = {"repeat": REPEAT_BITS}
-    return data.StructLayout(_block_fields(p) | {"half_split": 1} | pattern | repeat)
+    kinds = {"counts": counts, "present": KINDS, "single": KINDS, "rotated": KINDS}
+    return data.StructLayout(kinds | {"repeat": REPEAT_BITS})
 
 
 def head_layout(p: RopeParameters) -> data.StructLayout:
-    """One head: its shape, whether it ``turns`` and in ``split`` pairs, and its place in its token.
+    """One head: the slot of its shape, whether it ``turns``, and its place in its token.
 
-    ``first`` and ``second`` say which of the marked beats are the head's first or second, the
-    block's only where it turns. ``fresh`` marks the first head to use a row of its token's own;
-    ``last`` the token's last head. ``scaled`` is how its elements are multiplied that do not turn.
+    ``fresh`` marks the first head to use a row of its token's own; ``last`` the token's last head.
+    ``scaled`` is how its elements are multiplied that do not turn.
     """
-    place = {"turns": 1, "splits": 1, "fresh": 1, "last": 1, "slot": range(p.slots)}
-    if p.temperature:
-        place["scaled"] = pass_through_layout(p)
-    marks = dict.fromkeys(MARKS, 1)
-    first = data.StructLayout(marks)
-    return data.StructLayout(_block_fields(p) | {"first": first, "second": first} | place)
+    fields = {"slot": range(p.slots), "turns": 1, "fresh": 1, "last": 1}
+    return data.StructLayout(fields | _scaled_fields(p))
+
+
+def step_layout(p: RopeParameters) -> data.StructLayout:
+    """What a beat's pair operation has to know of it.
+
+    ``turns`` within the rotary block of a rotated head, ``split`` where its pairs are half-split;
+    ``opens``: it is the block's first. ``fresh``: the operation is the first to use its row's
+    entry. ``even``: so is its number in the block. ``more``: where the block opens, the beats
+    before its middle; in the rest of a split block, whether its operation needs a beat more.
+    """
+    flags = dict.fromkeys(("turns", "split", "opens", "fresh", "even"), 1)
+    more = {"more": bits_for(p.max_head_beats // 2)}
+    return data.StructLayout(flags | more | _scaled_fields(p))
+
+
+def exit_layout(p: RopeParameters) -> data.StructLayout:
+    """What it takes to read a beat's result.
+
+    ``exchanged``: its first word is in bank 1. ``needs`` so many operations beyond the beat before.
+    ``last`` of its token, of ``slot``; then ``bad`` where its framing was wrong.
+    """
+    flags = {"exchanged": 1, "needs": 2, "last": 1, "bad": 1}
+    return data.StructLayout(flags | {"slot": range(p.slots)})
+
+
+def _scaled_fields(p: RopeParameters) -> dict:
+    """How a head is multiplied where it does not turn, where the engine has temperatures."""
+    return {"scaled": pass_through_layout(p)} if p.temperature else {}
 
 
 def pass_through_layout(p: RopeParameters) -> data.StructLayout:

@@ -25,15 +25,17 @@ from .layouts import (
     REPEAT_BITS,
     amplitude_layout,
     context_layout,
-    geometry_layout,
     load_layout,
     pairs_layout,
+    pattern_layout,
+    shape_layout,
 )
 from .primitives import Ram
 from .streams import delayed
 
 __all__ = ["PhaseTable", "pair_layout"]
-COUNTED = 6  # clocks from a slot's closing until every position accepted before shows in `busy`
+COUNTED = 7  # clocks from a load's offer until every position accepted before shows in `busy`
+SETTLED = 4  # clocks from an image's last word until all of its header is judged
 
 
 def pair_layout(p: RopeParameters) -> data.StructLayout:
@@ -44,27 +46,31 @@ def pair_layout(p: RopeParameters) -> data.StructLayout:
 class PhaseTable(wiring.Component):
     """N slots of one geometry each.
 
-    An image of golden/table.py loads a slot in 8 + 2·pairs clocks, and is digested in eight times
-    as many; the next load waits for that. From its first word to its last
-    the slot is not ``loaded``, so no position is accepted for it. A load of a slot that is
+    An image of golden/table.py loads a slot in 8 + 2·pairs clocks, some clocks after it is offered,
+    and is digested in eight times as many; the next load waits for that. From its offer to its last
+    word the slot is not ``loaded``, so no position is accepted for it. A load of a slot that is
     ``busy``, used by an accepted token not yet finished, is swallowed whole and sets ``refused``;
     one that is no image this engine can serve leaves the slot unloaded and sets ``malformed``.
 
     Ports
     -----
-    i_load : stream of words, ready but for some clocks after an image
+    i_load : stream of words, ready from some clocks after the first word's offer to the last
     busy : In, one bit a slot
     loaded, holds, bypass : Out, one bit a slot
-        Positions may be accepted for it; it has a geometry, be it that a load has begun which a
+        Positions may be accepted for it; it has a geometry, be it that a load is offered which a
         busy slot will refuse; nothing of a token turns.
     claimed, claimed_slot : Out
         For one clock: a load is to change this slot.
     refused, malformed : Out
         For one clock each, when such a load ends.
-    token_slot : In, geometry : Out
-        A slot's head shape and pattern, combinational.
-    job_slot : In, pairs, context : Out
-        How many pairs a slot has, if any, and its trained context; combinational.
+    token_slot : In, pattern : Out
+        A slot's head pattern, combinational.
+    head_slot : In, shape : Out
+        A slot's head shape, combinational.
+    job_slot : In, pairs : Out
+        How many pairs a slot has, if any; combinational.
+    context_slot : In, context : Out
+        Its trained context, combinational.
     fingerprint_slot : In, fingerprint : Out
         The CRC-64 of the image a slot was loaded with, 0 until digested; combinational.
     amplitude_slot : In, amplitude : Out
@@ -88,9 +94,12 @@ class PhaseTable(wiring.Component):
                 "refused": Out(1),
                 "malformed": Out(1),
                 "token_slot": In(slot),
-                "geometry": Out(geometry_layout(p)),
+                "pattern": Out(pattern_layout()),
+                "head_slot": In(slot),
+                "shape": Out(shape_layout(p)),
                 "job_slot": In(slot),
                 "pairs": Out(pairs_layout(p)),
+                "context_slot": In(slot),
                 "context": Out(context_layout(p)),
                 "fingerprint_slot": In(slot),
                 "fingerprint": Out(64),
@@ -105,120 +114,106 @@ class PhaseTable(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
-
-        # A word, and which of its image it is; `expected` is the last one's number. The slot is the
-        # first word's.
-        load, slot, arriving = Signal(load_layout(p)), Signal(range(p.slots)), Signal()
-        begins, taken, field = Signal(init=1), Signal(), Signal(HEADER_WORDS)
-        index = Signal(range(HEADER_WORDS + 2 * p.max_pairs + 1))
-        m.d.comb += taken.eq(self.i_load.valid & self.i_load.ready)
-        m.d.sync += arriving.eq(taken)
-        with m.If(taken):
-            m.d.sync += [load.eq(self.i_load.payload), begins.eq(self.i_load.payload.last)]
-            m.d.sync += field.eq(Mux(begins, 1, field << 1))
-            with m.If(begins):
-                m.d.sync += slot.eq(self.i_load.payload.slot)
-        header = self._header(m, arriving, field, load.word)
-        expected, first = Signal.like(index), Signal()
-        m.d.sync += [
-            expected.eq(HEADER_WORDS - 1 + 2 * header.pairs),
-            first.eq(taken & begins),
-        ]
-        ends, wrong, whole = Signal(), Signal(), Signal()
-        m.d.comb += ends.eq(arriving & load.last)
-        with m.If(arriving):
-            m.d.sync += index.eq(index + 1)
-            with m.If(first):
-                m.d.sync += wrong.eq(0)
-            with m.Elif(index.all()):
-                m.d.sync += wrong.eq(1)  # so long that the count begins again
-            with m.If(load.last):
-                m.d.sync += [index.eq(0), whole.eq(index == expected)]
-
-        strange = Signal(2)
-        m.d.sync += [
-            strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
-            strange[1].eq(load.word[16:] != MAGIC),
-        ]
-        axis, names_axis = Signal(16), Signal()
-        m.d.sync += [
-            axis.eq(load.word[16:]),
-            names_axis.eq(arriving & (index >= HEADER_WORDS) & index[0]),
-        ]
-        with m.If(delayed(m, first, 1, reset_less=False, name="read") & strange.any()):
-            m.d.sync += wrong.eq(1)
-        with m.If(names_axis & (axis >= p.axes)):
-            m.d.sync += wrong.eq(1)
-
-        # The slot closes at the first word. When all positions accepted until then have been
-        # counted, a busy slot opens again and the load is refused.
-        slot_bit, slot_busy = Signal(p.slots), Signal()
-        closed, refusing, closing, counted = Signal(p.slots), Signal(), Signal(), Signal()
-        m.d.sync += [
-            slot_bit.eq(1 << slot),
-            slot_busy.eq((self.busy & slot_bit).any()),
-            closing.eq(first),
-            counted.eq(delayed(m, closing, COUNTED, reset_less=False, name="counted")),
-            self.claimed.eq(counted & ~slot_busy),
-            self.claimed_slot.eq(slot),
-        ]
-        with m.If(closing):
-            m.d.sync += [closed.eq(slot_bit), refusing.eq(0)]
-        with m.If(counted):
-            m.d.sync += refusing.eq(slot_busy)
-            with m.If(slot_busy):
-                m.d.sync += closed.eq(0)
-
-        # After the last word, as long again: the header has settled, and a short load been refused.
-        settling = Signal(COUNTED + 4)
-        judged, good, store, served = Signal(), Signal(), Signal(), Signal()
-        m.d.sync += served.eq(self._served(m, header))
-        m.d.sync += [
-            settling.eq(Cat(ends, settling)),
-            store.eq(judged & good),
-            self.refused.eq(judged & refusing),
-            self.malformed.eq(judged & ~refusing & ~good),
-        ]
-        m.d.comb += [
-            judged.eq(settling[-1]),
-            good.eq(whole & ~wrong & ~refusing & served),
-        ]
-
-        # The next load waits for this one's fingerprint.
+        load = self.i_load.payload
         m.submodules.digest = digest = Digest(
             HEADER_WORDS + 2 * p.max_pairs, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)
         )
-        kept, between = Signal(), Signal()
-        m.d.comb += [
-            digest.valid.eq(arriving),
-            digest.word.eq(load.word),
-            digest.index.eq(index),
-            digest.last.eq(load.last),
-            self.i_load.ready.eq(~between),
-        ]
-        with m.If(judged):
-            m.d.sync += kept.eq(good)
-        with m.If(taken & self.i_load.payload.last):
-            m.d.sync += between.eq(1)
-        with m.Elif(digest.done):
-            m.d.sync += between.eq(0)
+        slot, admitted, refusing = Signal(range(p.slots)), Signal(), Signal()
+        digesting, slot_bit = Signal(), Signal(p.slots)
+        m.d.comb += slot_bit.eq(1 << slot)
 
+        # The slot closes when a load is offered. When all positions accepted until then have been
+        # counted, a busy slot opens again and the load is refused.
+        lead, decides, slot_busy = Signal(range(COUNTED + 1)), Signal(), Signal()
+        closed = Signal(p.slots)
+        m.d.comb += [
+            self.i_load.ready.eq(admitted),
+            decides.eq(lead == COUNTED),
+        ]
+        m.d.sync += [
+            slot_busy.eq((self.busy & slot_bit).any()),
+            self.claimed.eq(decides & ~slot_busy),
+            self.claimed_slot.eq(slot),
+        ]
+        with m.If(decides):
+            m.d.sync += [lead.eq(0), admitted.eq(1), refusing.eq(slot_busy)]
+            with m.If(slot_busy):
+                m.d.sync += closed.eq(0)
+        with m.Elif(lead != 0):
+            m.d.sync += [lead.eq(lead + 1), closed.eq(slot_bit)]
+        with m.Elif(self.i_load.valid & ~admitted & ~digesting):
+            m.d.sync += [lead.eq(1), slot.eq(load.slot)]
+
+        # What is taken of a load that is not refused changes the slot.
+        taken, ends, first = Signal(), Signal(), Signal()
+        wrong, whole, strange = Signal(), Signal(), Signal(2)
+        number, in_header = digest.number, Signal()
+        m.d.comb += [
+            ends.eq(self.i_load.valid & admitted & load.last),
+            taken.eq(self.i_load.valid & admitted & ~refusing),
+            first.eq(taken & in_header & (number[:3] == 0)),
+        ]
+        with m.If(decides):
+            m.d.sync += in_header.eq(1)
+        with m.Elif(taken & number[:3].all()):
+            m.d.sync += in_header.eq(0)
+        with m.If(ends):
+            m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
+        header = self._header(m, taken & in_header, number[:3], load.word)
+
+        # An image so long that its words' count begins again is wrong.
+        pairs_enable = taken & ~in_header & number[0]
+        with m.If(decides):
+            m.d.sync += wrong.eq(0)
+        with m.Elif((taken & number.all()) | (pairs_enable & (load.word[16:] >= p.axes))):
+            m.d.sync += wrong.eq(1)
+        with m.If(first):
+            m.d.sync += [
+                strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
+                strange[1].eq(load.word[16:] != MAGIC),
+            ]
+        pair_count = (digest.final >> 1) - (HEADER_WORDS // 2 - 1)
+        m.d.sync += whole.eq(digest.final[0] & (pair_count == header.pairs))
+
+        judged, good, store, served = Signal(), Signal(), Signal(), Signal()
+        m.d.sync += served.eq(self._served(m, header))
+        m.d.comb += [
+            judged.eq(delayed(m, ends, SETTLED, reset_less=False, name="ended")),
+            good.eq(whole & ~wrong & ~strange.any() & served),
+            store.eq(judged & good & ~refusing),
+        ]
+        m.d.sync += [
+            self.refused.eq(judged & refusing),
+            self.malformed.eq(judged & ~refusing & ~good),
+        ]
         with m.If(self.claimed):
             m.d.sync += self.holds.eq(self.holds & ~slot_bit)
         with m.If(store):
-            m.d.sync += [self.holds.eq(self.holds | slot_bit), closed.eq(0)]
+            m.d.sync += self.holds.eq(self.holds | slot_bit)
             m.d.sync += self.bypass.eq(
                 Mux(header.rotates, self.bypass & ~slot_bit, self.bypass | slot_bit)
             )
-        with m.If(self.malformed):
+        with m.If(judged & ~refusing):
             m.d.sync += closed.eq(0)
         m.d.sync += self.loaded.eq(self.holds & ~closed)
+
+        # The next load waits for this one's fingerprint.
+        m.d.comb += [
+            digest.valid.eq(taken),
+            digest.word.eq(load.word),
+            digest.last.eq(load.last),
+        ]
+        kept = Signal()
+        with m.If(judged):
+            m.d.sync += kept.eq(good)
+        with m.If(digest.done):
+            m.d.sync += digesting.eq(0)
         self._headers(m, store, slot, header)
-        self._fingerprints(m, kept & digest.done, store, slot, digest.fingerprint)
-        self._pairs(m, arriving & ~refusing, index, load.word, slot)
+        self._fingerprints(m, kept & digest.done, self.claimed, slot, digest.fingerprint)
+        self._pairs(m, taken & ~in_header, number, load.word, slot)
         return m
 
-    def _header(self, m, arriving, field, word):
+    def _header(self, m, arriving, number, word):
         """The header's fields, each kept as its word arrives."""
         p = self._p
         header = Signal(
@@ -236,6 +231,7 @@ class PhaseTable(wiring.Component):
                     "counts": data.ArrayLayout(HEAD_BITS, KINDS),
                     "repeat": REPEAT_BITS,
                     "present": KINDS,
+                    "stop": bits_for(p.max_head_beats + p.max_pairs // p.lanes),
                     "context": context_layout(p),
                     "check": 16,
                     "rotates": 1,
@@ -248,29 +244,34 @@ class PhaseTable(wiring.Component):
             m.d.sync += field.eq(word[start : start + width])
             m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
 
-        with m.If(arriving & field[1]):
-            keep("pairs", 0)
-            keep("offset", 16)
-        with m.If(arriving & field[2]):
-            m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
-        with m.If(arriving & field[3]):
-            m.d.sync += header.amplitude.eq(word[:19])
-        with m.If(arriving & field[4]):
-            keep("head_dim", 0)
-        far = Signal()
-        with m.If(arriving & field[5]):
-            # A context that no position reaches limits nothing.
-            reach = p.position_bits - 1
-            m.d.sync += [header.context.tokens.eq(word[:reach]), far.eq(word[reach:].any())]
-        m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
-        with m.If(arriving & field[6]):
-            for kind in range(KINDS):
-                m.d.sync += header.counts[kind].eq(word[10 * kind : 10 * kind + HEAD_BITS])
-        with m.If(arriving & field[7]):
-            m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
-        with m.If(arriving & field[5:].any()):
-            before = Mux(field[5], 0, header.check)
+        with m.If(arriving), m.Switch(number):
+            with m.Case(1):
+                keep("pairs", 0)
+                keep("offset", 16)
+            with m.Case(2):
+                m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+            with m.Case(3):
+                m.d.sync += header.amplitude.eq(word[:19])
+            with m.Case(4):
+                keep("head_dim", 0)
+            with m.Case(5):
+                # A context that no position reaches limits nothing.
+                reach = p.position_bits - 1
+                m.d.sync += [
+                    header.context.tokens.eq(word[:reach]),
+                    header.context.stated.eq(~word[reach:].any() & (word != 0)),
+                ]
+            with m.Case(6):
+                for kind in range(KINDS):
+                    count = word[10 * kind : 10 * kind + HEAD_BITS]
+                    m.d.sync += header.counts[kind].eq(count)
+            with m.Case(7):
+                m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving & (number >= DIGESTED_HEADER_WORDS)):
+            before = Mux(number == DIGESTED_HEADER_WORDS, 0, header.check)
             m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])
+        beat = exact_log2(p.beat_elements)
+        m.d.sync += header.stop.eq(header.offset[beat:] + header.pairs[beat - 1 :])
         present = Cat(header.counts[kind] != 0 for kind in range(KINDS))
         m.d.sync += [
             header.present.eq(present),
@@ -282,16 +283,19 @@ class PhaseTable(wiring.Component):
         """Whether this engine can stream the geometry (RopeParameters.check_serves is the twin)."""
         p = self._p
         beat = exact_log2(p.beat_elements)
-        rotary = Signal(range(2 * p.max_head_dim + 2 * p.max_pairs + 1))
-        m.d.sync += rotary.eq(header.offset + (header.pairs << 1))
+        fits, small = Signal(), Signal()
+        m.d.sync += [
+            fits.eq(header.stop <= header.head_dim[beat:]),
+            small.eq(header.head_dim <= p.max_head_dim),
+        ]
         conditions = Cat(
+            fits,
+            small,
             ~(header.pairs_high | header.offset_high | header.head_dim_high),
             header.head_dim[:beat] == 0,
             header.offset[:beat] == 0,
             header.pairs[: beat - 1] == 0,
             header.head_dim != 0,
-            header.head_dim <= p.max_head_dim,
-            rotary <= header.head_dim,
             header.present.any(),
             header.repeat != 0,
             header.check == 0,
@@ -305,21 +309,21 @@ class PhaseTable(wiring.Component):
         """Decoded headers, a word a slot, read where they are looked up."""
         p = self._p
         beat = exact_log2(p.beat_elements)
-        geometry = Signal(geometry_layout(p))
+        shape, pattern = Signal(shape_layout(p)), Signal(pattern_layout())
         start, block = header.offset >> beat, header.pairs >> beat - 1
         m.d.comb += [
-            geometry.final.eq((header.head_dim >> beat) - 1),
-            geometry.start.eq(start),
-            geometry.middle.eq(start + (block >> 1)),
-            geometry.stop.eq(start + block),
-            geometry.half.eq(block >> 1),
-            geometry.odd.eq(block[0]),
-            geometry.half_split.eq(header.half_split),
-            geometry.rotated.eq(header.rotated),
-            geometry.counts.eq(header.counts),
-            geometry.present.eq(header.present),
-            *(geometry.single[kind].eq(header.counts[kind] == 1) for kind in range(KINDS)),
-            geometry.repeat.eq(header.repeat),
+            shape.final.eq((header.head_dim >> beat) - 1),
+            shape.start.eq(start),
+            shape.middle.eq(start + (block >> 1)),
+            shape.stop.eq(header.stop),
+            shape.half.eq(block >> 1),
+            shape.odd.eq(block[0]),
+            shape.half_split.eq(header.half_split),
+            pattern.rotated.eq(header.rotated),
+            pattern.counts.eq(header.counts),
+            pattern.present.eq(header.present),
+            *(pattern.single[kind].eq(header.counts[kind] == 1) for kind in range(KINDS)),
+            pattern.repeat.eq(header.repeat),
         ]
         pairs = Signal(pairs_layout(p))
         m.d.comb += [pairs.final.eq(header.pairs - 1), pairs.single.eq(header.pairs == 1)]
@@ -332,56 +336,59 @@ class PhaseTable(wiring.Component):
             ]
 
         for name, word, asked, out in (
-            ("geometries", geometry, self.token_slot, self.geometry),
+            ("patterns", pattern, self.token_slot, self.pattern),
+            ("shapes", shape, self.head_slot, self.shape),
             ("counts", pairs, self.job_slot, self.pairs),
             ("amplitudes", header.amplitude, self.amplitude_slot, self.amplitude),
-            ("contexts", header.context, self.job_slot, self.context),
+            ("contexts", header.context, self.context_slot, self.context),
         ):
-            value = Value.cast(word)
+            value, found = Value.cast(word), Value.cast(out)
+            if p.slots == 1:
+                # No load changes the header of a slot in use, so it needs no copy.
+                m.d.comb += found.eq(value)
+                continue
             kept = Signal.like(value, name=f"{name}_word", reset_less=True)
             m.d.sync += kept.eq(value)
-            memory = Memory(shape=len(value), depth=max(p.slots, 4), init=[])
-            m.submodules[name] = memory
-            write = memory.write_port()
-            m.d.comb += [write.en.eq(store), write.addr.eq(slot), write.data.eq(kept)]
-            read = memory.read_port(domain="comb")
-            m.d.comb += [read.addr.eq(asked), Value.cast(out).eq(read.data)]
+            m.d.comb += found.eq(self._slots(m, name, store, slot, kept, asked))
 
-    def _fingerprints(self, m, digested, store, slot, fingerprint):
-        """A word a slot, 0 from a load until its image is digested."""
-        m.submodules.fingerprints = memory = Memory(
-            shape=len(fingerprint), depth=max(self._p.slots, 4), init=[]
-        )
+    def _slots(self, m, name, enable, slot, value, asked) -> Value:
+        """What stands for the slot that is ``asked`` for; a word a slot."""
+        memory = Memory(shape=len(value), depth=max(self._p.slots, 4), init=[])
+        m.submodules[name] = memory
         write, read = memory.write_port(), memory.read_port(domain="comb")
         m.d.comb += [
-            write.en.eq(digested | store),
+            write.en.eq(enable),
             write.addr.eq(slot),
-            write.data.eq(Mux(digested, fingerprint, 0)),
-            read.addr.eq(self.fingerprint_slot),
-            self.fingerprint.eq(read.data),
+            write.data.eq(value),
+            read.addr.eq(asked),
         ]
+        return read.data
 
-    def _pairs(self, m, arriving, index, word, slot):
-        """Increments and axes: a pair's two words are written at its second."""
+    def _fingerprints(self, m, digested, claimed, slot, fingerprint):
+        """A word a slot, 0 from a load until its image is digested."""
+        if self._p.slots == 1:
+            known = Signal()
+            m.d.sync += known.eq((known | digested) & ~claimed)
+            m.d.comb += self.fingerprint.eq(Mux(known, fingerprint, 0))
+            return
+        value = Mux(digested, fingerprint, 0)
+        found = self._slots(
+            m, "fingerprints", digested | claimed, slot, value, self.fingerprint_slot
+        )
+        m.d.comb += self.fingerprint.eq(found)
+
+    def _pairs(self, m, arriving, number, word, slot):
+        """Increments and axes: the two words of a pair in a memory each."""
         p = self._p
         pair_bits = bits_for(p.max_pairs - 1)
-        m.submodules.pairs = pairs = Ram(pair_layout(p).size, p.slots << pair_bits)
-        low = Signal(32, reset_less=True)
-        with m.If(arriving):
-            m.d.sync += low.eq(word)
-        number = ((index - HEADER_WORDS) >> 1)[:pair_bits]
-        enable, address = Signal(), Signal(range(p.slots << pair_bits))
-        axis_bits = pair_layout(p).size - INCREMENT_BITS
-        pair = Signal(pair_layout(p).size, reset_less=True)
-        m.d.sync += [
-            enable.eq(arriving & (index >= HEADER_WORDS) & index[0]),
-            address.eq(Cat(number, slot)),
-            pair.eq(Cat(low, word[: 16 + axis_bits])),
-        ]
-        m.d.comb += [
-            pairs.write_enable.eq(enable),
-            pairs.write_address.eq(address),
-            pairs.write_data.eq(pair),
-            pairs.read_address.eq(Cat(self.pair_number, self.pair_slot)),
-            Value.cast(self.pair).eq(pairs.read_data),
-        ]
+        size = pair_layout(p).size
+        place = ((number >> 1) - HEADER_WORDS // 2)[:pair_bits]
+        for name, half, width in (("low", 0, 32), ("high", 1, size - 32)):
+            m.submodules[f"pairs_{name}"] = memory = Ram(width, p.slots << pair_bits)
+            m.d.comb += [
+                memory.write_enable.eq(arriving & (number[0] == half)),
+                memory.write_address.eq(Cat(place, slot)),
+                memory.write_data.eq(word[:width]),
+                memory.read_address.eq(Cat(self.pair_number, self.pair_slot)),
+                Value.cast(self.pair)[32 * half :][:width].eq(memory.read_data),
+            ]

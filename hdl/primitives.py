@@ -13,10 +13,12 @@ from amaranth import *
 from amaranth.lib import wiring
 from amaranth.lib.memory import Memory
 from amaranth.lib.wiring import In, Out
+from amaranth.utils import bits_for
 
 from .families import is_ecp5, is_ice40
+from .streams import delayed
 
-__all__ = ["AheadRam", "DualRom", "Ram", "Rom"]
+__all__ = ["AheadRam", "DelayLine", "DualRom", "Ram", "Rom"]
 
 
 class AheadRam(wiring.Component):
@@ -63,7 +65,7 @@ class AheadRam(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         # A read in the clock of a write to its address takes `fresh`.
-        attributes = {"no_rw_check": 1} if is_ice40(platform) else {}
+        attributes = {"no_rw_check": 1, "ram_style": "block"} if is_ice40(platform) else {}
         m.submodules.memory = memory = Memory(
             shape=self._width, depth=self._depth, init=[], attrs=attributes
         )
@@ -92,10 +94,11 @@ class AheadRam(wiring.Component):
 
 
 class Ram(wiring.Component):
-    """A memory with one write and one read port, its output registered.
+    """A memory with one write and one read port, which holds what it gives while not enabled.
 
-    Latency 2 clocks from address to data; one access of each kind every clock. A read in the clock
-    of a write to its address gives either word: never do it. Content is undefined until written.
+    Latency 2 clocks from address to data; one access of each kind every clock. A word that is read
+    and written in one clock, or written before the next enabled one, is either: never do it.
+    Content is undefined until written.
 
     Parameters
     ----------
@@ -104,14 +107,17 @@ class Ram(wiring.Component):
     Ports
     -----
     write_enable, write_address, write_data : In
+    read_enable : In
+        Else nothing of a read moves on; 1 unless connected.
     read_address : In
     read_data : Out
-        The word at the ``read_address`` of two clocks ago.
+        The word at the ``read_address`` of two enabled clocks ago.
     """
 
     write_enable: Signal
     write_address: Signal
     write_data: Signal
+    read_enable: Signal
     read_address: Signal
     read_data: Signal
 
@@ -124,6 +130,7 @@ class Ram(wiring.Component):
                 "write_enable": In(1),
                 "write_address": In(range(depth)),
                 "write_data": In(width),
+                "read_enable": In(1, init=1),
                 "read_address": In(range(depth)),
                 "read_data": Out(width),
             }
@@ -134,6 +141,14 @@ class Ram(wiring.Component):
         if is_ecp5(platform) and self._depth <= 1024:
             self._ecp5(m)
             return m
+        if is_ice40(platform) and self._depth <= 256:
+            self._ice40(m)
+            return m
+        self._generic(m)
+        return m
+
+    def _generic(self, m):
+        """What any synthesizer infers."""
         m.submodules.memory = memory = Memory(
             shape=self._width, depth=self._depth, init=[], attrs={"no_rw_check": 1}
         )
@@ -145,8 +160,38 @@ class Ram(wiring.Component):
             write.data.eq(self.write_data),
             read.addr.eq(self.read_address),
         ]
-        m.d.sync += [word.eq(read.data), self.read_data.eq(word)]
-        return m
+        with m.If(self.read_enable):
+            m.d.sync += [word.eq(read.data), self.read_data.eq(word)]
+
+    def _ice40(self, m):
+        """Columns of SB_RAM40_4K, 16 bits by 256 words, behind a register for the address.
+
+        It is smaller than one for a word. Instantiated, since what is inferred must begin at 0, and
+        takes a LUT a bit for that.
+        """
+        address = Signal.like(self.read_address, reset_less=True)
+        with m.If(self.read_enable):
+            m.d.sync += address.eq(self.read_address)
+        for start in range(0, self._width, 16):
+            width = min(16, self._width - start)
+            data = Signal(16, name=f"data_{start}")
+            m.d.comb += self.read_data[start : start + width].eq(data)
+            m.submodules[f"sb_ram40_{start}"] = Instance(
+                "SB_RAM40_4K",
+                p_READ_MODE=0,
+                p_WRITE_MODE=0,
+                i_RCLK=ClockSignal(),
+                i_RCLKE=Const(1),
+                i_RE=self.read_enable,
+                i_RADDR=Cat(address, C(0, 11))[:11],
+                o_RDATA=data,
+                i_WCLK=ClockSignal(),
+                i_WCLKE=Const(1),
+                i_WE=self.write_enable,
+                i_WADDR=Cat(self.write_address, C(0, 11))[:11],
+                i_MASK=Const(0, 16),
+                i_WDATA=Cat(self.write_data[start : start + width], C(0, 16))[:16],
+            )
 
     def _ecp5(self, m):
         """Columns of DP16KD, 36 bits by 512 words or 18 by 1024: port A writes, port B reads."""
@@ -161,13 +206,60 @@ class Ram(wiring.Component):
             enables = Const(-1, column // 9)
             ports = _dp16kd_port("A", Cat(enables, C(0, shift - len(enables)), self.write_address))
             ports |= _dp16kd_port("B", Cat(C(0, shift), self.read_address))
+            ports |= {"i_CEB": self.read_enable, "i_OCEB": self.read_enable}
             ports |= {f"i_DIA{i}": write[i] for i in range(18)}
             if column == 36:
                 ports |= {f"i_DIB{i}": write[18 + i] for i in range(18)}
                 ports |= {f"o_DOA{i}": data[i] for i in range(18)}
             ports |= {f"o_DOB{i}": data[column - 18 + i] for i in range(18)}
-            ports |= {"i_WEA": self.write_enable, "i_OCEA": Const(column == 36)}
+            ports |= {
+                "i_WEA": self.write_enable,
+                "i_OCEA": self.read_enable if column == 36 else Const(0),
+            }
             m.submodules[f"dp16kd_{start}"] = _dp16kd(column, [], **ports)
+
+
+class DelayLine(wiring.Component):
+    """A word as it was ``clocks`` ago: registers, or on iCE40, where they are dear, block RAM.
+
+    Parameters
+    ----------
+    width : bits of a word
+    clocks : at least 3
+
+    Ports
+    -----
+    i : In
+    o : Out
+        Undefined for the first ``clocks`` clocks.
+    """
+
+    i: Signal
+    o: Signal
+
+    interval = 1
+
+    def __init__(self, width: int, clocks: int):
+        self._width, self.latency = width, clocks
+        super().__init__({"i": In(width), "o": Out(width)})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        if not is_ice40(platform):
+            m.d.comb += self.o.eq(delayed(m, self.i, self.latency, name="waited"))
+            return m
+        address_bits = bits_for(self.latency)
+        m.submodules.words = words = Ram(self._width, 1 << address_bits)
+        address = Signal(address_bits)
+        m.d.sync += address.eq(address + 1)
+        m.d.comb += [
+            words.write_enable.eq(1),
+            words.write_address.eq(address),
+            words.write_data.eq(self.i),
+            words.read_address.eq(address - (self.latency - words.latency)),
+            self.o.eq(words.read_data),
+        ]
+        return m
 
 
 class DualRom(wiring.Component):

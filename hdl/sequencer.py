@@ -2,16 +2,15 @@
 """Issues pair operations, each as soon as its words, coefficients and room are there."""
 
 from amaranth import *
-from amaranth.lib import data, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import counted
-from .layouts import pass_through_layout
+from .layouts import pass_through_layout, step_layout
 from .ledger import Ledger, UnitLedger
-from .skid import Skid
-from .walker import Walker, buffer_depth, place_layout
+from .walker import buffer_depth
 
 __all__ = ["Sequencer", "operation_layout"]
 
@@ -20,11 +19,10 @@ def operation_layout(p: RopeParameters) -> data.StructLayout:
     """A pair operation: where its words are and go, and what turns them.
 
     ``exchanged``: the first word is in bank 1. ``turns``: by the row's ``entry``; else it passes.
-    ``split``: its pairs are half-split. ``fresh``: the entry's first use; ``begins``: the row's.
-    ``scaled``: how it is multiplied where it passes.
+    ``split``: its pairs are half-split. ``scaled``: how it is multiplied where it passes.
     """
     address = range(buffer_depth(p))
-    flags = dict.fromkeys(("exchanged", "turns", "split", "fresh", "begins"), 1)
+    flags = dict.fromkeys(("exchanged", "turns", "split"), 1)
     fields = {"first": address, "second": address, "entry": range(p.max_head_beats)} | flags
     if p.temperature:
         fields["scaled"] = pass_through_layout(p)
@@ -41,6 +39,7 @@ class Sequencer(wiring.Component):
 
     Ports
     -----
+    i : stream of steps, one a beat
     issue, operation : Out
         The operation goes in this clock.
     row : Out
@@ -53,9 +52,9 @@ class Sequencer(wiring.Component):
 
     def __init__(self, p: RopeParameters):
         self._p = p
-        self.walker = Walker(p)
         super().__init__(
             {
+                "i": In(stream.Signature(step_layout(p))),
                 "issue": Out(1),
                 "operation": Out(operation_layout(p)),
                 "row": Out(range(p.rows), init=p.rows - 1),
@@ -71,36 +70,41 @@ class Sequencer(wiring.Component):
         p = self._p
         m.submodules.beats = beats = Ledger(buffer_depth(p))
         m.submodules.entries = entries = UnitLedger(p.rows * p.max_head_beats)
-        steps = self._steps(m, beats.take.shape())
-        step = steps.o.payload
+        step = self.i.payload
 
         # The gate of words: it opens on an operation whose beats have arrived.
-        waiting, valid, open_ = Signal(operation_layout(p)), Signal(), Signal()
+        waiting, valid, open_ = Signal(step_layout(p)), Signal(), Signal()
         next_moves, moves = Signal(), Signal()
         m.d.comb += [
             moves.eq((open_ & next_moves) | ~valid),
-            steps.o.ready.eq(moves),
-            beats.loads.eq(moves & steps.o.valid),
-            beats.take.eq(step.take),
+            self.i.ready.eq(moves),
+            beats.loads.eq(moves & self.i.valid),
+            beats.take.eq(_take(step)),
             beats.gain.eq(self.arrived),
         ]
         with m.If(moves):
-            m.d.sync += [valid.eq(steps.o.valid), open_.eq(steps.o.valid & beats.enough_after)]
-            self._follow(m, waiting, step)
+            m.d.sync += [
+                valid.eq(self.i.valid),
+                open_.eq(self.i.valid & beats.enough_after),
+                waiting.eq(step),
+            ]
         with m.Else():
             m.d.sync += open_.eq(beats.enough)
 
         # The gate of row entries: it opens on an operation whose entry, where this is its first
         # use, has been written.
-        operation, ready = self.operation, Signal()
+        ready, passes = Signal(), Signal()
         written = ~waiting.fresh | entries.enough_after
         m.d.comb += [
             next_moves.eq(self.issue | ~ready),
-            entries.loads.eq(next_moves & open_ & waiting.fresh),
+            passes.eq(next_moves & open_),
+            entries.loads.eq(passes & waiting.fresh),
             entries.gain.eq(self.written),
         ]
         with m.If(next_moves):
-            m.d.sync += [ready.eq(open_), operation.eq(waiting)]
+            m.d.sync += ready.eq(open_)
+        with m.If(passes):
+            self._follow(m, waiting)
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         m.d.sync += [
@@ -111,70 +115,29 @@ class Sequencer(wiring.Component):
 
         # A row is kept for tokens that share it, until an operation with the next one comes.
         begins, held = Signal(), Signal()
-        m.d.comb += begins.eq(next_moves & open_ & waiting.begins)
+        m.d.comb += begins.eq(passes & waiting.opens & waiting.fresh)
         m.d.sync += self.row_released.eq(begins & held)
         with m.If(begins):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
         return m
 
-    def _steps(self, m, balance: Shape) -> Skid:
-        """The walker's beats, and the beats that each one's operation needs beyond the one before.
-
-        Operation g of a half-split block needs beat (n + g) div 2 of the block: ``half`` + 1 of
-        them at once, then every other time one more.
-        """
-        p = self._p
-        m.submodules.walker = walker = self.walker
-        place, head = walker.place, walker.head
-        layout = data.StructLayout(
-            {
-                "place": place_layout(p),
-                "middle": place.address.shape(),
-                "take": balance,
-                "begins": 1,
-                "fresh": 1,
-            }
-            | ({"scaled": pass_through_layout(p)} if p.temperature else {})
-        )
-        m.submodules.steps = steps = Skid(layout)
-        step = steps.i.payload
-        m.d.comb += [
-            walker.advance.eq(steps.i.ready),
-            steps.i.valid.eq(walker.valid),
-            step.place.eq(place),
-            step.middle.eq(place.address + head.half),
-            step.begins.eq(place.begins_head & head.fresh),
-            step.fresh.eq(place.turns & head.fresh),
-        ]
-        if p.temperature:
-            m.d.comb += step.scaled.eq(head.scaled)
-        with m.If(~place.split):
-            m.d.comb += step.take.eq(-1)
-        with m.Elif(place.opens):
-            m.d.comb += step.take.eq(~Cat(head.half, C(0, 1)).as_signed())  # −(half + 1)
-        with m.Else():
-            m.d.comb += step.take.eq(place.needs.as_signed())
-        return steps
-
-    def _follow(self, m, operation, step):
+    def _follow(self, m, step):
         """The next operation's words: a beat's own, or words g and n + g of a half-split block."""
-        place = step.place
+        operation = self.operation
+        address, goes_on = Signal.like(operation.first), step.split & ~step.opens
         m.d.sync += [
-            operation.first.eq(place.address),
-            operation.second.eq(place.address),
-            operation.entry.eq(place.entry),
-            operation.exchanged.eq(place.split & ~place.even),
-            operation.turns.eq(place.turns),
-            operation.split.eq(place.split),
-            operation.fresh.eq(step.fresh),
-            operation.begins.eq(step.begins),
+            address.eq(address + 1),
+            operation.first.eq(Mux(goes_on, operation.first, address) + (goes_on & step.even)),
+            operation.second.eq(Mux(goes_on, operation.second, address) + step.more),
+            operation.entry.eq(Mux(step.opens, 0, operation.entry + 1)),
+            operation.exchanged.eq(step.split & ~step.even),
+            operation.turns.eq(step.turns),
+            operation.split.eq(step.split),
         ]
         if self._p.temperature:
             m.d.sync += operation.scaled.eq(step.scaled)
-        with m.If(place.split & place.opens):
-            m.d.sync += operation.second.eq(step.middle)
-        with m.Elif(place.split):
-            m.d.sync += [
-                operation.first.eq(operation.first + place.even),
-                operation.second.eq(operation.second + place.needs),
-            ]
+
+
+def _take(step) -> Value:
+    """Less the beats that an operation needs beyond the one before it, signed."""
+    return Mux(step.split & ~step.opens, -(step.more[0]), ~Cat(step.more, C(0, 1)).as_signed())

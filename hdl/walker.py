@@ -9,39 +9,20 @@ addresses and a swap.
 """
 
 from amaranth import *
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
 from ropeway.golden.parameters import RopeParameters
 
-from .layouts import MARKS, head_layout
+from .layouts import exit_layout, head_layout, shape_layout, step_layout
 
-__all__ = ["Walker", "buffer_depth", "place_layout"]
+__all__ = ["Walker", "buffer_depth"]
 
 
 def buffer_depth(p: RopeParameters) -> int:
     """Beats in a head buffer: a head, half a head of reordering, and a pipeline's length."""
     return 1 << bits_for(p.max_head_beats + p.max_head_beats // 2 + 23)
-
-
-def place_layout(p: RopeParameters) -> data.StructLayout:
-    """Where a beat stands, and the pair operation of the same number."""
-    address = range(buffer_depth(p))
-    return data.StructLayout(
-        {
-            "address": address,  # in the buffer, natural order
-            "begins_head": 1,
-            "turns": 1,  # within the rotary block of a rotated head
-            "split": 1,  # and its pairs are half-split
-            "opens": 1,  # the block's first beat
-            "middle": 1,  # the beat where its second half begins
-            "second": 1,  # at or after that
-            "entry": range(p.max_head_beats),  # count within the block
-            "even": 1,  # so is that count
-            "needs": 1,  # the operation needs one more beat than the one before
-        }
-    )
 
 
 class Walker(wiring.Component):
@@ -53,14 +34,13 @@ class Walker(wiring.Component):
     Ports
     -----
     i : stream of heads
+    slot : Out, shape : In
+        Look-up of the shape of the head at ``i``, combinational.
     advance : In
         The present beat, if there is one, is done with.
-    valid, place : Out
-        The present beat.
-    head : Out
-        Its head.
-    last : Out
-        It is its token's last.
+    valid, step, exit : Out
+        The present beat: what its operation, and what the reading of its result is to know. Of how
+        it was framed nothing is known here.
     """
 
     def __init__(self, p: RopeParameters):
@@ -68,75 +48,77 @@ class Walker(wiring.Component):
         super().__init__(
             {
                 "i": In(stream.Signature(head_layout(p))),
+                "slot": Out(range(p.slots)),
+                "shape": In(shape_layout(p)),
                 "advance": In(1),
                 "valid": Out(1),
-                "place": Out(place_layout(p)),
-                "head": Out(head_layout(p)),
-                "last": Out(1),
+                "step": Out(step_layout(p)),
+                "exit": Out(exit_layout(p)),
             }
         )
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        head, place, upcoming = self.head, self.place, self.i.payload
-        beat_after = Signal(range(self._p.max_head_beats + 2))
-        address_next = Signal.like(place.address)
+        p = self._p
 
-        # The next beat: the same head's, or the next head's first.
-        take, step, starts = Signal(), Signal(), Signal(init=1)
+        # A head, and the number of the beat that comes next.
+        walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
+        beat, ends, moves = Signal(range(p.max_head_beats)), Signal(), Signal()
         m.d.comb += [
-            step.eq(~self.valid | self.advance),
-            take.eq(step & starts),
-            self.i.ready.eq(take),
-            self.last.eq(starts & head.last),
+            self.slot.eq(self.i.payload.slot),
+            moves.eq(self.advance | ~self.valid),
+            ends.eq(beat == shape.final),
+            self.i.ready.eq(~walks | (moves & ends)),
         ]
-        turns, split, opens, middle, second, ends = (
-            Signal(name=f"next_{name}")
-            for name in ("turns", "split", "opens", "middle", "second", "ends")
+        # An only slot's shape stands as long as heads of it do.
+        m.d["comb" if p.slots == 1 else "sync"] += shape.eq(
+            self.shape if p.slots == 1 else Mux(self.i.ready, self.shape, shape)
         )
-        # What the next beat is, known a beat ahead.
-        marked = Signal.like(upcoming.first)
-        with m.If(step):
-            m.d.sync += beat_after.eq(Mux(starts, 2, beat_after + 1))
-            for mark in MARKS:
-                reached = (beat_after == head[mark]) & (head.turns | (mark == "final"))
-                m.d.sync += marked[mark].eq(Mux(starts, upcoming.second[mark], reached))
+        with m.If(self.i.ready):
+            m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), beat.eq(0)]
+        with m.Elif(moves):
+            m.d.sync += beat.eq(beat + 1)
 
-        with m.If(starts):
-            m.d.comb += [
-                opens.eq(upcoming.first.start),
-                turns.eq(opens),
-                split.eq(upcoming.first.start & upcoming.splits),
-                middle.eq(upcoming.first.middle),
-                second.eq(middle),
-                ends.eq(~self.i.valid | upcoming.first.final),
-            ]
-        with m.Else():
-            m.d.comb += [
-                opens.eq(marked.start),
-                turns.eq(opens | (place.turns & ~marked.stop)),
-                split.eq(Mux(opens, head.splits, place.split & ~marked.stop)),
-                middle.eq(marked.middle),
-                second.eq(middle | (place.second & ~marked.stop)),
-                ends.eq(marked.final),
-            ]
+        # Where it stands in the rotary block.
+        within, beyond_middle = Signal(), Signal()
+        opens, turns, split, middle, second = (
+            Signal(name=name) for name in ("opens", "turns", "split", "middle", "second")
+        )
+        stays = beat != shape.stop
+        m.d.comb += [
+            opens.eq(head.turns & (beat == shape.start)),
+            turns.eq(opens | (within & stays)),
+            split.eq(turns & shape.half_split),
+            middle.eq(head.turns & (beat == shape.middle)),
+            second.eq(middle | (beyond_middle & stays)),
+        ]
+        with m.If(self.i.ready):
+            m.d.sync += [within.eq(0), beyond_middle.eq(0)]
+        with m.Elif(moves):
+            m.d.sync += [within.eq(turns), beyond_middle.eq(second)]
 
-        with m.If(step):
+        step, exit_ = self.step, self.exit
+        with m.If(moves):
             m.d.sync += [
-                place.begins_head.eq(starts),
-                starts.eq(ends),
-                place.turns.eq(turns),
-                place.split.eq(split),
-                place.opens.eq(opens),
-                place.middle.eq(middle),
-                place.second.eq(second),
-                place.entry.eq(Mux(opens, 0, place.entry + 1)),
-                place.even.eq(opens | ~place.even),
-                place.needs.eq(opens | Mux(place.opens, head.odd, ~place.needs)),
-                place.address.eq(address_next),
+                self.valid.eq(walks),
+                step.turns.eq(turns),
+                step.split.eq(split),
+                step.opens.eq(opens),
+                step.fresh.eq(turns & head.fresh),
+                step.even.eq(opens | ~step.even),
+                step.more.eq(self._more(shape, split, opens)),
+                exit_.exchanged.eq(split & second & ~shape.odd),
+                # The words of a half-split block's first half come one an operation, and with them
+                # the second half is done.
+                exit_.needs.eq(Mux(split, Mux(second, middle & shape.odd, 2), 1)),
+                exit_.last.eq(ends & head.last),
+                exit_.slot.eq(head.slot),
             ]
-        with m.If(take):
-            m.d.sync += [self.valid.eq(self.i.valid), head.eq(upcoming)]
-        with m.If(step & (~starts | self.i.valid)):
-            m.d.sync += address_next.eq(address_next + 1)
+            if p.temperature:
+                m.d.sync += step.scaled.eq(head.scaled)
         return m
+
+    def _more(self, shape, split, opens) -> Value:
+        """Further beats for operation g of a split block, which needs beat (n + g) div 2 of it."""
+        further = Mux(self.step.opens, shape.odd, ~self.step.more[0])
+        return Mux(split, Mux(opens, shape.half, further), 0)

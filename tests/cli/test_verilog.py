@@ -128,7 +128,7 @@ def test_the_core_file_names_the_files_and_the_module(written):
         (("--top", "1st"), "top = 1st: must be an identifier of Verilog"),
         (("--set", "slots=8"), "set = slots=8: must be UNIT.KEY=VALUE"),
         (("--set", "rope.slots=x"), "rope.slots = x: must be an integer"),
-        (("--set", "rope.slots=5"), "slots = 5: must be 2, 4, 8 or 16"),
+        (("--set", "rope.slots=5"), "slots = 5: must be 1, 2, 4, 8 or 16"),
         (("--set", "rope.temperature=1"), "rope.temperature = 1: must be true or false"),
         (("--set", "rope.generator=x"), "generator = x: must be one of pipelined, shared, serial"),
         (("--set", "rope.size=5"), "rope.size = 5: must be one of lanes, "),

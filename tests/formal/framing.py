@@ -11,11 +11,10 @@ from ropeway.hdl.packet_frame import PacketFrame
 from ropeway.hdl.walker import buffer_depth
 
 from .opened import Opened
-from .order import Order, in_order
 from .proof import Bug, Proof
 from .rules import assume, before, counter, cover, free, invariant, prove, sends
 
-__all__ = ["ADDER", "PROOFS", "ROPE", "any_walker", "packets", "walked"]
+__all__ = ["ADDER", "PROOFS", "ROPE", "packets"]
 
 ROPE = RopeParameters(lanes=1, data_bits=8, max_head_dim=4, slots=2, position_bits=8)
 ADDER = AdderParameters(lanes=1, data_bits=8, max_width=8, position_bits=8)
@@ -41,55 +40,44 @@ def packets(m: Module, valid, ready, ends, goes, last, zero) -> Value:
     return lead
 
 
-def any_walker(m: Module, dut: Opened) -> Opened:
-    """Put any walker in the place of a block's; returns the register slice behind it."""
-    walker = dut.cut("walker")
-    for port in (walker.valid, walker.place, walker.head, walker.last):
-        m.d.comb += Value.cast(port).eq(free(m, len(Value.cast(port)), "walker"))
-    return dut.open("steps")
-
-
-def walked(m: Module, dut: Opened, done) -> Order:
-    """Prove that the beats of any walker are a block's present one once each, in order.
-
-    ``done`` is that the present beat is done with.
-    """
-    steps, present = any_walker(m, dut), dut["present"]
-    valid, waiting, spare = dut["valid"], steps.o.valid, steps["spare_valid"]
-    taken = steps.i.valid & steps.i.ready
-    order = in_order(m, taken, steps.i.payload, valid, done, present, 3)
-    invariant(m, order.held == valid + waiting + spare)
-    invariant(m, waiting, when=spare)
-    order.place(0, present, when=valid)
-    order.place(valid, steps.o.payload, when=waiting)
-    order.place(valid + 1, steps["spare"], when=spare)
-    return order
-
-
 def framer() -> Module:
     m = Module()
     m.submodules.dut = dut = Opened(Framer(ROPE))
     sends(m, dut.i)
     m.d.comb += dut.consumed.eq(free(m, 1, "consumed"))
-    walked(m, dut, dut.write)
+
+    # Any walker: it stands where it is until it is told to go on.
+    walker = dut.cut("walker")
+    said = Cat(Value.cast(walker.step), Value.cast(walker.exit))
+    for port in (walker.valid, walker.step, walker.exit):
+        m.d.comb += Value.cast(port).eq(free(m, len(Value.cast(port)), "walker"))
+    held = before(m, walker.valid & ~walker.advance)
+    assume(m, walker.valid & (said == before(m, said)), when=held)
+    prove(m, walker.advance == dut.write)
+    prove(m, walker.valid, when=dut.write)
 
     words, given = Cat(*dut.words), dut.i.payload
-    last = dut["present"].last
+    last = walker.exit.last
     lead = packets(m, dut.i.valid, dut.i.ready, given.last, dut.write, last, ~words.any())
     prove(m, words == Value.cast(given.data), when=dut.write & (lead == 0))
+    bad = (lead != 0) | ~given.last
+    prove(m, dut.exit.bad == (last & bad), when=dut.write)
     prove(m, dut.judged == before(m, dut.write & last))
-    prove(m, dut.bad == before(m, (lead != 0) | ~given.last), when=dut.judged)
+    prove(m, dut.bad == before(m, bad), when=dut.judged)
     feeding, padding, dropping = (dut[name] for name in ("feeding", "padding", "dropping"))
     invariant(m, (lead == 0) == feeding)
     invariant(m, (lead == 1) == padding)
     invariant(m, (lead == 3) == dropping)
 
+    # Beats are written one after the other, never into a full buffer.
     depth = buffer_depth(ROPE) - ROPE.max_head_beats
+    written = counter(m, len(dut.address), dut.write, name="written")
+    prove(m, dut.address == written)
     unread = counter(m, len(dut["room"]), dut.write, dut.consumed, name="unread")
     assume(m, unread != 0, when=dut.consumed)
     prove(m, unread <= depth)
     invariant(m, dut["room"] == depth - unread)
-    invariant(m, dut["valid"], when=dut["open_"])
+    invariant(m, unread <= depth - 2, when=dut["spacious"])
     cover(m, (unread == 2) & dut.judged & ~dut.bad)
     return m
 
@@ -173,7 +161,8 @@ PROOFS = [
         "framer",
         "A token's beats are its packet's, zeros where that has ended, and what is left of it is"
         " dropped; the next packet goes with the next token; `bad` is that the two differ in"
-        " length. Beats are written where the walker says, once each, never into a full buffer.",
+        " length, and goes with the last beat. Beats are written one after the other, once each,"
+        " never into a full buffer.",
         framer,
         (
             Bug(
@@ -186,12 +175,13 @@ PROOFS = [
             ),
             Bug(
                 "hdl/framer.py",
-                "self.i.ready.eq(dropping | (open_ & feeding))",
-                "self.i.ready.eq(open_ & ~padding)",
+                "self.i.ready.eq(dropping | (goes & feeding))",
+                "self.i.ready.eq(goes & ~padding)",
             ),
-            Bug("hdl/framer.py", "self.write | ~valid)", "C(1))"),
+            Bug("hdl/framer.py", "self.exit.bad.eq(last & bad)", "self.exit.bad.eq(bad)"),
         ),
         depth=12,
-        given="The walker is any, and no more beats are consumed than written.",
+        given="The walker is any that stands until told to go on; no more beats are consumed than"
+        " written.",
     ),
 ]

@@ -78,12 +78,16 @@ def image_reader() -> Module:
 def any_digest(m: Module, dut: Opened):
     """Cut the digest out: after each image's last word it is done once, but not soon."""
     digest, wait, busy = dut.cut("digest"), Signal(range(DIGESTED)), Signal()
-    ends = dut.i_load.valid & dut.i_load.ready & dut.i_load.payload.last
+    ends, number = digest.valid & digest.last, digest.number
     m.d.comb += [digest.done.eq(free(m, 1, "done")), digest.fingerprint.eq(free(m, 64))]
     with m.If(ends):
-        m.d.sync += [busy.eq(1), wait.eq(DIGESTED - 1)]
+        m.d.sync += [busy.eq(1), wait.eq(DIGESTED - 1), digest.final.eq(number)]
     with m.Elif(digest.done):
         m.d.sync += busy.eq(0)
+    with m.If(digest.done):
+        m.d.sync += number.eq(0)
+    with m.Elif(digest.valid):
+        m.d.sync += number.eq(number + 1)
     with m.If(wait != 0):
         m.d.sync += wait.eq(wait - 1)
     assume(m, busy & (wait == 0), when=digest.done)

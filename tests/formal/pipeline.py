@@ -2,17 +2,16 @@
 """The free-running middle: operations wait for all that they need, and what follows has room."""
 
 from amaranth.hdl import Cat, Module, Mux, Signal, Value, signed
-from amaranth.lib import data
 
-from ropeway.hdl.drain import QUEUE, Drain
+from ropeway.hdl.drain import Drain
 from ropeway.hdl.sequencer import Sequencer
 from ropeway.hdl.walker import buffer_depth
 
-from .framing import ROPE, any_walker, walked
+from .framing import ROPE
 from .opened import Opened
 from .order import in_order
 from .proof import Bug, Proof
-from .rules import assume, before, counter, cover, free, invariant, keeps, prove
+from .rules import assume, before, counter, cover, free, invariant, prove, sends, takes
 
 __all__ = ["PROOFS"]
 
@@ -33,44 +32,47 @@ def balance(m: Module, ledger, kept, *, items: int, take=None) -> Signal:
 def drain() -> Module:
     m = Module()
     m.submodules.dut = dut = Opened(Drain(ROPE))
-    m.d.comb += [dut.done.eq(free(m, 1, "done")), dut.bad.eq(free(m, 1, "bad"))]
+    sends(m, dut.i)
+    m.d.comb += dut.done.eq(free(m, 1, "done"))
     m.d.comb += [word.eq(free(m, len(word), "word")) for word in dut.words]
-    walked(m, dut, dut.read)
+    words, stalled = Cat(*dut.words), before(m, ~dut.read_enable)
+    assume(m, words == before(m, words), when=stalled)
+    takes(m, dut.o)
+    asks, reads, enable = dut["asks"], dut["reads"], dut.read_enable
+    valid, present, marked = dut["valid"], dut["present"], dut["marked"]
 
-    # A beat is read when its operations are done.
+    # What comes in leaves once, in order, with its words in order.
+    def item(marks, error):
+        return Cat(marks.exchanged, marks.last, error)
+
+    given, out = dut.i.payload, dut.o.payload
+    order = in_order(
+        *(m, dut.i.valid & dut.i.ready, item(given, given.bad)),
+        *(dut.o.valid, dut.o.valid & dut.o.ready, item(marked, out.error), 3),
+    )
+    invariant(m, order.held == valid + reads + dut.o.valid)
+    order.place(0, item(marked, out.error), when=dut.o.valid)
+    order.place(dut.o.valid, item(dut["asked"], dut["asked"].error), when=reads)
+    order.place(dut.o.valid + reads, item(present, present.bad), when=valid)
+    prove(m, out.last == marked.last)
+    first, second = words[: len(words) // 2], words[len(words) // 2 :]
+    prove(m, Value.cast(out.data) == Mux(marked.exchanged, Cat(second, first), words))
+
+    # A beat is asked for when its operations are done, one address after the other; its place is
+    # free once the buffer's first register has it.
     ledger, most = dut.open("operations"), buffer_depth(ROPE)
-    step = dut["steps"].o.payload
-    assume(m, step.take <= 0)
+    assume(m, given.needs <= 2)
     exact = balance(m, ledger, ledger["balance"], items=most)
     invariant(m, exact >= -2)
-    invariant(m, dut["valid"], when=exact < 0)
-    prove(m, exact >= 0, when=dut.read)
-
-    # It comes to the queue as it came from the buffer.
-    item, arrives, present = dut["item"], dut["queue"].i.valid, dut["present"]
-    prove(m, arrives == before(m, dut.read, 3))
-    words = Cat(*(before(m, word) for word in dut.words))
-    first, second = words[: len(words) // 2], words[len(words) // 2 :]
-    exchanged = before(m, present.exchanged, 3)
-    prove(m, Value.cast(item.data) == Mux(exchanged, Cat(second, first), words), when=arrives)
-    prove(m, item.last == before(m, present.last, 3), when=arrives)
-    prove(m, item.error == before(m, present.last & dut.bad, 3), when=arrives)
-    prove(m, dut.finished == (dut.read & present.last))
-    cover(m, arrives & item.error, dut.read & before(m, step.take == -2))
-    return m
-
-
-def drain_room() -> Module:
-    m = Module()
-    m.submodules.dut = dut = Opened(Drain(ROPE))
-    m.d.comb += [port.eq(free(m, 1)) for port in (dut.done, dut.o.ready)]
-    keeps(m, dut.o)
-    unread = counter(m, 5, dut.read, dut.o.valid & dut.o.ready, name="unread")
-    assume(m, unread != 0, when=dut.o.valid)
-    prove(m, unread <= QUEUE - 1)
-    invariant(m, dut["room"] == QUEUE - 1 - unread)
-    any_walker(m, dut)
-    cover(m, unread == QUEUE - 2)
+    invariant(m, valid, when=(exact < 0) | asks)
+    prove(m, exact >= 0, when=asks)
+    asked = counter(m, len(dut.address), asks & enable, name="beats_asked")
+    left = counter(m, len(dut.address), dut.left, name="left")
+    prove(m, dut.address == asked)
+    prove(m, (asked - left)[: len(asked)] == reads)
+    prove(m, dut.finished == (asks & enable & present.last))
+    prove(m, dut.finished_slot == present.slot)
+    cover(m, dut.o.valid & out.error, asks & before(m, given.needs == 2))
     return m
 
 
@@ -79,38 +81,25 @@ def sequencer() -> Module:
     m.submodules.dut = dut = Opened(Sequencer(ROPE))
     for name in ("arrived", "written", "drained"):
         m.d.comb += getattr(dut, name).eq(free(m, 1, name))
-    steps, operation, waiting, open_ = (
-        any_walker(m, dut),
-        dut.operation,
-        dut["waiting"],
-        dut["open_"],
-    )
-    moves_on, ready, valid = dut["next_moves"] & open_, dut["ready"], dut["valid"]
+    sends(m, dut.i)
+    operation, waiting, open_ = dut.operation, dut["waiting"], dut["open_"]
+    moves_on, ready, valid = dut["passes"], dut["ready"], dut["valid"]
 
-    # Every beat of the walker is one operation, in order.
+    # Every beat is one operation, in order.
     def item(step):
-        place = step.place
-        return Cat(place.entry, place.turns, place.split, step.fresh, step.begins)
+        return Cat(step.turns, step.split, step.split & ~step.even)
 
-    def stands(operation):
-        fields = ("entry", "turns", "split", "fresh", "begins")
-        return Cat(operation[name] for name in fields)
-
-    taken, behind = steps.i.valid & steps.i.ready, steps.o
-    spare = data.View(behind.payload.shape(), steps["spare"])
-    order = in_order(m, taken, item(steps.i.payload), ready, dut.issue, stands(operation), 4)
-    invariant(m, order.held == ready + valid + behind.valid + steps["spare_valid"])
-    order.place(0, stands(operation), when=ready)
-    order.place(ready, stands(waiting), when=valid)
-    order.place(ready + valid, item(behind.payload), when=behind.valid)
-    order.place(ready + valid + 1, item(spare), when=steps["spare_valid"])
-    invariant(m, behind.valid, when=steps["spare_valid"])
+    stands = Cat(operation.turns, operation.split, operation.exchanged)
+    taken = dut.i.valid & dut.i.ready
+    order = in_order(m, taken, item(dut.i.payload), ready, dut.issue, stands, 2)
+    invariant(m, order.held == ready + valid)
+    order.place(0, stands, when=ready)
+    order.place(ready, item(waiting), when=valid)
 
     # Words: what waits passes the first gate when its beats have come.
     beats, most = dut.open("beats"), buffer_depth(ROPE)
     half = ROPE.max_head_beats // 2
-    assume(m, behind.payload.take >= -half - 1)
-    assume(m, behind.payload.take <= 0)
+    assume(m, dut.i.payload.more <= half)
     come = balance(m, beats, beats["balance"], items=most)
     invariant(m, come >= -half - 1)
     invariant(m, dut["valid"], when=come < 0)
@@ -138,7 +127,7 @@ def sequencer() -> Module:
     assume(m, undrained != 0, when=dut.drained)
     prove(m, undrained <= depth)
     invariant(m, dut["room"] == depth - undrained)
-    begins, ever = moves_on & waiting.begins, Signal()
+    begins, ever = moves_on & waiting.opens & waiting.fresh, Signal()
     m.d.sync += ever.eq(ever | begins)
     begun = counter(m, 8, begins, name="begun")
     released = counter(m, 8, dut.row_released, name="released")
@@ -147,33 +136,27 @@ def sequencer() -> Module:
     prove(m, (done == 0) & (begun == 0), when=~ever)
     prove(m, dut.row == (begun - 1)[: len(dut.row)])
     invariant(m, dut["held"] == ever)
-    cover(m, dut.issue & operation.fresh & before(m, dut.issue & operation.fresh), dut.row_released)
+    cover(m, entries.loads & before(m, entries.loads), dut.row_released)
     return m
 
 
 PROOFS = [
     Proof(
         "drain",
-        "The walker's beats are read once each, in order, and only when their operations are done;"
-        " a beat comes to the queue as it was read.",
+        "Beats are asked for one after the other, only when their operations are done, and leave"
+        " once each, in order, with their own marks; a beat's place is free only when it has been"
+        " read; valid and payload of the results hold.",
         drain,
         (
-            Bug("hdl/drain.py", "steps.o.valid & operations.enough_after", "steps.o.valid"),
-            Bug("hdl/drain.py", "waited(present.exchanged)", "present.exchanged"),
+            Bug("hdl/drain.py", "self.i.valid & operations.enough_after", "self.i.valid"),
+            Bug("hdl/drain.py", "(asks & self.read_enable) | ~valid", "asks | ~valid"),
+            Bug("hdl/drain.py", "reads & self.read_enable", "reads"),
         ),
-        given="The walker is any; the operations done fit the buffer.",
-    ),
-    Proof(
-        "drain, room",
-        "What is read finds a place in the queue; valid and payload of the results hold.",
-        drain_room,
-        (Bug("hdl/drain.py", "room > 3", "room > 0"),),
-        depth=26,
-        given="The walker is any; a queue gives nothing that did not come in.",
+        given="The operations done fit the buffer, whose registers hold while not enabled.",
     ),
     Proof(
         "sequencer",
-        "Every beat of the walker is one operation, in order. It goes only when its beats have"
+        "Every beat is one operation, in order. It goes only when its beats have"
         " arrived, when its row's entry is written, and when there is room behind.",
         sequencer,
         (
@@ -181,6 +164,6 @@ PROOFS = [
             Bug("hdl/sequencer.py", "~waiting.fresh | entries.enough_after", "C(1)"),
             Bug("hdl/sequencer.py", "begins & held", "begins"),
         ),
-        given="The walker is any that asks no more of a balance than half a head and one.",
+        given="No operation asks more of a balance than half a head and one.",
     ),
 ]

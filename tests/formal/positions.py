@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from amaranth.hdl import Module, Signal, Value
 
-from ropeway.hdl.intake import COUNT_LIMIT, Intake
+from ropeway.hdl.intake import Intake, unfinished_limit
 
 from .framing import ROPE
 from .opened import Opened
@@ -13,6 +13,8 @@ from .proof import Bug, Proof
 from .rules import assume, before, constant, counter, cover, free, invariant, prove, sends
 
 __all__ = ["PROOFS", "Users", "users"]
+
+LIMIT = unfinished_limit(ROPE)
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ class Users:
 
 def users(m: Module, intake: Opened) -> Users:
     """Let tokens of a slot finish when they like, but none within two clocks of its position."""
-    slot, bits = constant(m, len(intake.finished_slot), "slot"), COUNT_LIMIT.bit_length()
+    slot, bits = constant(m, len(intake.finished_slot), "slot"), LIMIT.bit_length()
     accepts, ends = Signal(), Signal()
     m.d.comb += [
         accepts.eq(intake.i.valid & intake.i.ready & (intake.i.payload.slot == slot)),
@@ -40,10 +42,10 @@ def users(m: Module, intake: Opened) -> Users:
     accepted, finished = counter(m, bits, accepts, name="acc"), counter(m, bits, ends, name="fin")
     found = Users(slot, accepts, accepted, finished)
     assume(m, before(m, accepted, 2) != finished, when=ends)
-    assume(m, found.unfinished < COUNT_LIMIT - 1)
+    assume(m, found.unfinished < LIMIT - 1)
     counted = intake.driven_array("unfinished", slot)
     invariant(m, counted == (before(m, accepted, 2) - before(m, finished))[: len(counted)])
-    invariant(m, found.unfinished < COUNT_LIMIT)
+    invariant(m, found.unfinished < LIMIT)
     return found
 
 
@@ -51,7 +53,7 @@ def intake() -> Module:
     m = Module()
     m.submodules.dut = dut = Opened(Intake(ROPE))
     sends(m, dut.i)
-    for port in (dut.room, dut.pairs, dut.context, dut.loaded, dut.bypass, dut.claimed):
+    for port in (dut.room, dut.context, dut.loaded, dut.bypass, dut.claimed):
         m.d.comb += Value.cast(port).eq(free(m, len(Value.cast(port))))
     for port in (dut.claimed_slot, dut.finished, dut.finished_slot):
         m.d.comb += port.eq(free(m, len(port)))
@@ -61,13 +63,13 @@ def intake() -> Module:
     prove(m, accepted == (dut.i.valid & loaded & dut.room))
 
     # A token comes a clock later, and a job where it has a row of its own.
-    token, job, held = dut.o_token, dut.o_job, before(m, Value.cast(word))
+    token, job, held = dut.o_token, dut.o_position, before(m, Value.cast(word))
     turns = before(m, ~word.bypass & ~dut.bypass.bit_select(slot, 1))
     prove(m, token.valid == before(m, accepted))
     prove(m, token.payload.slot == before(m, slot), when=token.valid)
     prove(m, token.payload.rotates == turns, when=token.valid)
     prove(m, job.valid == (token.valid & token.payload.new_row))
-    prove(m, Value.cast(job.payload.position) == held, when=job.valid)
+    prove(m, Value.cast(job.payload) == held, when=job.valid)
     prove(m, turns, when=job.valid)
 
     # One that has none turns by the very word of the token before it, whose slot is the same still.
@@ -89,7 +91,7 @@ def intake() -> Module:
 
     # Beyond: a position that turns, on any axis.
     context, turning = dut.context, token.valid & turns
-    given = job.payload.position.position
+    given = job.payload.position
     far = [(axis >= 0) & (axis >= context.tokens) for axis in given]
     reached = turning & context.stated & Value.cast(sum(far)).any()
     prove(m, dut.beyond == before(m, reached, 2))
@@ -109,14 +111,14 @@ def loads(m: Module, dut: Opened, last, same):
     for clocks in range(3):
         named = before(m, slot, clocks)
         assume(m, ~dut.loaded.bit_select(named, 1), when=before(m, claimed, clocks))
-    unclaimed = ~(claimed & (slot == dut.job_slot))
-    steady = dut.bypass.bit_select(dut.job_slot, 1) == before(m, dut.bypass).bit_select(
-        dut.job_slot, 1
+    unclaimed = ~(claimed & (slot == dut.context_slot))
+    steady = dut.bypass.bit_select(dut.context_slot, 1) == before(m, dut.bypass).bit_select(
+        dut.context_slot, 1
     )
     assume(m, steady, when=dut.o_token.valid & unclaimed)
     kept = Signal()
     with m.If(dut.o_token.valid):
-        m.d.sync += kept.eq(dut.bypass.bit_select(dut.job_slot, 1))
+        m.d.sync += kept.eq(dut.bypass.bit_select(dut.context_slot, 1))
     assume(m, dut.bypass.bit_select(last.slot, 1) == kept, when=same)
 
 

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Skid and Queue: what goes in comes out, once and in order."""
+"""Skid and the queues: what goes in comes out, once and in order."""
 
 from functools import partial
 
 from amaranth.hdl import Module, Value
 
+from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.queue import Queue
 from ropeway.hdl.skid import Skid
 
@@ -84,6 +85,31 @@ def room() -> Module:
     return m
 
 
+def beats(*, registered: bool) -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(BeatQueue(WIDTH, DEPTH, registered=registered))
+    sends(m, dut.i)
+    takes(m, dut.o)
+    given, bits = dut.o.valid & dut.o.ready, len(dut["head"])
+    order = in_order(m, dut.i.valid, dut.i.payload, dut.o.valid, given, dut.o.payload, DEPTH - 1)
+    assume(m, order.held != DEPTH - 1, when=dut.i.valid)
+    items, asked = dut.open("items"), dut["asked"]
+    there, last = dut["there"], dut.o.valid if registered else 0
+    stored = (dut["tail"] - dut["head"])[:bits]
+    invariant(m, dut["filled"] == (stored != 0))
+    out = there + asked + last
+    invariant(m, order.held == stored + out)
+    order.place(0, dut.o.payload, when=dut.o.valid)
+    order.place(last, items.read_data, when=there)
+    order.place(there + last, items["word"], when=asked)
+    inside = order.ahead - out
+    stands = items.memory((dut["head"] + inside)[:bits])
+    behind = order.ahead >= out
+    invariant(m, stands == order.value, when=order.present & behind)
+    cover(m, (order.held == 8) & dut.o.valid & (order.value == 5))
+    return m
+
+
 FORMS = {
     "half rate": {},
     "full rate": {"full_rate": True},
@@ -116,6 +142,19 @@ PROOFS = [
             given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",
         )
         for name, form in FORMS.items()
+    ),
+    *(
+        Proof(
+            f"beat queue{', registered' if registered else ''}",
+            "Items leave once each, in order; valid and payload hold.",
+            partial(beats, registered=registered),
+            (
+                Bug("hdl/beat_queue.py", "head_next != tail, filled", "1, filled"),
+                Bug("hdl/beat_queue.py", "self.o.ready | ~self.o.valid", "C(1)"),
+            ),
+            given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",
+        )
+        for registered in (False, True)
     ),
     Proof(
         "queue, room",

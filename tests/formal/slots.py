@@ -38,9 +38,11 @@ def slots() -> Module:
     idle = found.unfinished == 0
 
     # Whatever is written of a slot is written while nothing uses it, nor may begin to.
-    pairs = table.inside("pairs")
-    address = pairs.write_address[-len(found.slot) :]
-    prove(m, idle, when=pairs.write_enable & (address == found.slot))
+    for name in ("pairs_low", "pairs_high"):
+        pairs = table.inside(name)
+        address = pairs.write_address[-len(found.slot) :]
+        prove(m, idle, when=pairs.write_enable & (address == found.slot))
+    prove(m, idle & ~found.accepts, when=table["taken"] & mine)
     prove(m, idle & ~found.accepts, when=table["store"] & mine)
     prove(m, idle & ~found.accepts, when=table.claimed & (table.claimed_slot == found.slot))
 
@@ -69,8 +71,8 @@ PROOFS = [
         " refused, and the slot `holds` its geometry meanwhile.",
         slots,
         (
-            Bug("hdl/phase_table.py", "COUNTED = 6", "COUNTED = 4"),
-            Bug("hdl/phase_table.py", "arriving & ~refusing, index", "arriving, index"),
+            Bug("hdl/phase_table.py", "COUNTED = 7", "COUNTED = 6"),
+            Bug("hdl/phase_table.py", "admitted & ~refusing)", "admitted)"),
             Bug("hdl/phase_table.py", "holds.eq(self.holds & ~slot_bit)", "holds.eq(0)"),
         ),
         depth=48,

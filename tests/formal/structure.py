@@ -9,6 +9,7 @@ from amaranth.lib import wiring
 from ropeway.hdl.adder import Adder
 from ropeway.hdl.alibi_starts import AlibiStarts
 from ropeway.hdl.axi_lite import AxiLite
+from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.beat_router import BeatRouter
 from ropeway.hdl.core import RopewayCore
 from ropeway.hdl.drain import Drain
@@ -45,6 +46,7 @@ __all__ = ["STRUCTURES"]
 
 STREAMING: list[Callable[[], wiring.Component]] = [
     partial(Skid, 4),
+    partial(BeatQueue, 4, 16),
     *(
         partial(Queue, 4, 16, full_rate=full, bypass=by)
         for full in (False, True)

@@ -16,7 +16,7 @@ REFUSED = [
     *({"multipliers": value} for value in (1, 2, 5)),
     {"multipliers": 3, "data_bits": 17},
     {"multipliers": 3, "coefficient_bits": 16},
-    *({"slots": value} for value in (0, 1, 3, 32)),
+    *({"slots": value} for value in (0, 3, 32)),
     *({"position_bits": value} for value in (7, 33)),
     *({"axes": value} for value in (0, 5)),
     *({"rows": value} for value in (1, 3, 16)),

@@ -5,17 +5,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from amaranth.hdl import C, Module, Value
+from amaranth.hdl import C, Module, Signal, Value
 from amaranth.lib import stream
 from amaranth.sim import Simulator
 
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.table import PhaseTable
+from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.heads import Heads
 from ropeway.hdl.layouts import head_layout, token_layout
 from ropeway.hdl.phase_table import PhaseTable as HardwareTable
-from ropeway.hdl.queue import Queue
+from ropeway.hdl.skid import Skid
 from ropeway.hdl.streams import connect
+from ropeway.hdl.walker import Walker, buffer_depth
 
 VERDICT = 24  # clocks after an image's last word by which it is judged
 
@@ -181,17 +183,39 @@ def assembled(**submodules) -> Module:
     return m
 
 
-def fed_with_heads(p: RopeParameters, stage) -> tuple[Module, HardwareTable, Heads]:
-    """A stage that walks heads, behind what names them: phase table, heads and a queue."""
-    table, heads, queue = HardwareTable(p), Heads(p), Queue(head_layout(p), 32)
-    m = assembled(table=table, heads=heads, queue=queue, stage=stage)
+def fed_with_heads(p: RopeParameters, stage, walker) -> tuple[Module, HardwareTable, Heads]:
+    """A stage whose walker takes heads, behind what names them: phase table and heads."""
+    table, heads, skid = HardwareTable(p), Heads(p), Skid(head_layout(p))
+    m = assembled(table=table, heads=heads, skid=skid, stage=stage)
     m.d.comb += [
         table.token_slot.eq(heads.slot),
-        heads.geometry.eq(table.geometry),
-        heads.room.eq(queue.room),
+        heads.pattern.eq(table.pattern),
+        table.head_slot.eq(walker.slot),
+        walker.shape.eq(table.shape),
     ]
-    connect(m, heads.o, queue.i)
-    connect(m, queue.o, stage.walker.i)
+    connect(m, heads.o, skid.i)
+    connect(m, skid.o, walker.i)
+    return m, table, heads
+
+
+def fed_with_beats(p: RopeParameters, stage, note: str) -> tuple[Module, HardwareTable, Heads]:
+    """A stage that takes what the walker says of every beat, its ``step`` or ``exit``; tokens of
+    odd slots are badly framed.
+    """
+    walker, depth, held = Walker(p), buffer_depth(p), Signal(16)
+    said = getattr(walker, note)
+    queue = BeatQueue(said.shape(), depth)
+    m, table, heads = fed_with_heads(p, stage, walker)
+    m.submodules.walker, m.submodules.queue = walker, queue
+    m.d.comb += [
+        walker.advance.eq(held < depth - 1),
+        queue.i.valid.eq(walker.valid & walker.advance),
+        queue.i.payload.eq(said),
+    ]
+    if note == "exit":
+        m.d.comb += queue.i.payload.bad.eq(said.last & said.slot[0])
+    m.d.sync += held.eq(held + queue.i.valid - (queue.o.valid & queue.o.ready))
+    connect(m, queue.o, stage.i)
     return m, table, heads
 
 

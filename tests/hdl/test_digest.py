@@ -26,7 +26,6 @@ def digested(*images, idle_seed=None, limit=64):
             for number, word in enumerate(words):
                 ctx.set(digest.valid, 1)
                 ctx.set(digest.word, int(word))
-                ctx.set(digest.index, number)
                 ctx.set(digest.last, number == len(words) - 1)
                 await ctx.tick()
                 ctx.set(digest.valid, 0)
@@ -92,9 +91,7 @@ class Loader:
                 ctx.set(port.valid, 1)
                 await ctx.tick().until(port.ready)
             ctx.set(port.valid, 0)
-            await ctx.tick().repeat(2)
-            await ctx.tick().until(port.ready)
-            await ctx.tick().repeat(2)
+            await ctx.tick().repeat(8 * len(words) + 16)
             loaded = ctx.get(self.engine.loaded) >> 1 & 1
             self._found.append((loaded, f"{ctx.get(self.engine.fingerprint):016x}"))
 

@@ -31,7 +31,7 @@ def test_any_packet_becomes_its_tokens_beats_in_order_and_is_judged(seed, idle, 
     lengths = [TOKEN, 1, TOKEN - 1, TOKEN + 1, TOKEN, *random.integers(1, 40, 12).tolist(), TOKEN]
     packets = [random.integers(1, 1 << 16, length).tolist() for length in lengths]
     framer = Framer(P)
-    m, table, heads = fed_with_heads(P, framer)
+    m, table, heads = fed_with_heads(P, framer, framer.walker)
     beats: list[tuple[int, int, int]] = []
     verdicts: list[int] = []
 
@@ -79,7 +79,7 @@ def test_any_packet_becomes_its_tokens_beats_in_order_and_is_judged(seed, idle, 
 def test_the_bank_flips_in_the_second_half_of_an_even_half_split_block(block, pairing):
     table = geometry(16, HeadPattern(1, 0, 1), rotary_dim=2 * block, offset=4, pairing=pairing)
     framer = Framer(P)
-    m, hardware, heads = fed_with_heads(P, framer)
+    m, hardware, heads = fed_with_heads(P, framer, framer.walker)
     flips: list[int] = []
 
     async def testbench(ctx):

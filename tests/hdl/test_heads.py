@@ -26,22 +26,22 @@ PATTERNS = (
 
 
 def heads_of(table: PhaseTable, rotates: int, new_row: int) -> list[tuple[int, ...]]:
-    """(turns, splits, fresh, last) of each head of a token."""
+    """(turns, fresh, last) of each head of a token."""
     fresh, out = new_row, []
     for turns in (table.pattern.rotates & bool(rotates)).astype(int).tolist():
-        out.append((turns, turns, turns & fresh, 0))
+        out.append((turns, turns & fresh, 0))
         fresh &= ~turns
-    out[-1] = (*out[-1][:3], 1)
+    out[-1] = (*out[-1][:2], 1)
     return out
 
 
-@pytest.mark.parametrize("room", [1.0, 0.5])
+@pytest.mark.parametrize("stall", [0.0, 0.5])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_every_pattern_is_written_out_head_by_head(seed, room):
+def test_every_pattern_is_written_out_head_by_head(seed, stall):
     tables = [geometry(64, pattern) for pattern in PATTERNS]
     table, heads = HardwareTable(P), Heads(P)
     m = assembled(table=table, heads=heads)
-    m.d.comb += [table.token_slot.eq(heads.slot), heads.geometry.eq(table.geometry)]
+    m.d.comb += [table.token_slot.eq(heads.slot), heads.pattern.eq(table.pattern)]
     random = np.random.default_rng(seed)
     slots = [*range(8), *random.integers(0, 7, 30).tolist()]
     flags = random.integers(0, 2, (len(slots), 2)).tolist()
@@ -63,11 +63,11 @@ def test_every_pattern_is_written_out_head_by_head(seed, room):
         o=heads.o,
         count=len(expected),
         idle=0.3,
+        stall=stall,
         seed=seed,
         before=before,
-        each_clock=lambda ctx, random: ctx.set(heads.room, bool(random.random() < room)),
     )
     layout = head_layout(P)
     found = [layout.from_bits(item) for item in result.items]
-    names = ("slot", "turns", "splits", "fresh", "last")
+    names = ("slot", "turns", "fresh", "last")
     assert [tuple(int(head[name]) for name in names) for head in found] == expected

@@ -44,7 +44,7 @@ def accept(words, *, seed: int = 0, room: float = 1.0, bypass: int = 0, claims=(
             ctx.set(intake.i.valid, offered)
             ctx.set(intake.i.payload, LAYOUT.from_bits(words[min(sent, len(words) - 1)]))
             ctx.set(intake.room, bool(random.random() < room))
-            token, job = intake.o_token, intake.o_job
+            token, job = intake.o_token, intake.o_position
             _, _, ready, given, slot, rotates, new_row, made, position = await ctx.tick().sample(
                 intake.i.ready,
                 token.valid,
@@ -52,7 +52,7 @@ def accept(words, *, seed: int = 0, room: float = 1.0, bypass: int = 0, claims=(
                 token.payload.rotates,
                 token.payload.new_row,
                 job.valid,
-                job.payload.position.as_value(),
+                job.payload.as_value(),
             )
             if offered and ready:
                 clocks.append(clock)

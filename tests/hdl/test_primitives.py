@@ -6,7 +6,7 @@ import pytest
 from amaranth.hdl import Fragment, Instance
 
 from ropeway.hdl import primitives
-from ropeway.hdl.primitives import AheadRam, DualRom, Ram, Rom
+from ropeway.hdl.primitives import AheadRam, DelayLine, DualRom, Ram, Rom
 from tests.hdl.benches import clock_through
 
 
@@ -72,6 +72,44 @@ def test_an_ahead_ram_gives_a_word_from_the_clock_after_its_write(width, depth, 
     assert collided > 0
 
 
+def test_a_ram_that_is_not_enabled_holds_what_it_gives():
+    random = np.random.default_rng(3)
+    words = random.integers(0, 1 << 8, 16).tolist()
+    enable = [1] * 16 + random.integers(0, 2, 400).tolist()
+    read = random.integers(0, 16, len(enable)).tolist()
+    found = clock_through(
+        Ram(8, 16),
+        {
+            "write_enable": [1] * 16 + [0] * (len(enable) - 16),
+            "write_address": list(range(16)) + [0] * (len(enable) - 16),
+            "write_data": words + [0] * (len(enable) - 16),
+            "read_enable": enable,
+            "read_address": [0] * 17 + read[17:],
+        },
+        ["read_data"],
+    )["read_data"]
+    stages = [words[0]] * Ram.latency
+    for clock in range(20, len(enable)):
+        if clock > 20:
+            assert found[clock] == stages[-1]
+        if enable[clock]:
+            stages = [words[read[clock]], *stages[:-1]]
+        elif clock == 20:
+            stages = [words[read[17]], found[clock]]
+
+
+@pytest.mark.parametrize("block", [False, True], ids=["registers", "block"])
+@pytest.mark.parametrize("clocks", [3, 11, 26])
+def test_a_delay_line_gives_a_word_so_many_clocks_later(clocks, block, monkeypatch):
+    words = np.random.default_rng(clocks).integers(0, 1 << 9, 200)
+    line = DelayLine(9, clocks)
+    # Its memory is simulated in the generic form.
+    monkeypatch.setattr(primitives, "is_ice40", lambda _platform: block)
+    monkeypatch.setattr(Ram, "_ice40", Ram._generic)
+    found = clock_through(line, {"i": words}, ["o"])["o"]
+    assert np.array_equal(found[clocks:], words[:-clocks])
+
+
 def test_both_ports_of_a_rom_give_their_words_two_clocks_later():
     random = np.random.default_rng(0)
     content = random.integers(0, 1 << 20, 256).tolist()
@@ -117,6 +155,12 @@ def test_an_ecp5_ram_is_blocks_with_their_output_registers_in_use(width, depth, 
     found = instances(Ram(width, depth))
     assert [block.type for block in found] == ["DP16KD"] * blocks
     assert {block.parameters["REGMODE_B"] for block in found} == {"OUTREG"}
+
+
+def test_an_ice40_ram_is_blocks_that_hold_while_not_enabled():
+    found = instances(Ram(36, 256), "iCE40HX8K")
+    assert [block.type for block in found] == ["SB_RAM40_4K"] * 3
+    assert instances(Ram(36, 512), "iCE40HX8K") == []
 
 
 def test_an_ecp5_rom_holds_the_content_of_the_generic_one():

@@ -11,7 +11,7 @@ from ropeway.golden.table import HeadPattern, Pairing, PhaseTable
 from ropeway.hdl.sequencer import Sequencer
 from ropeway.hdl.walker import buffer_depth
 from tests.geometries import geometry
-from tests.hdl.benches import fed_with_heads, load, send, simulate, token_word
+from tests.hdl.benches import fed_with_beats, load, send, simulate, token_word
 
 P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4)
 DEPTH = buffer_depth(P)
@@ -74,7 +74,7 @@ def test_each_operation_waits_for_all_it_needs_and_for_nothing_else(seed, pairin
     fresh = [int(new or slots[n] != slots[n - 1]) for n, new in enumerate(fresh)]
     expected = operations_of([tables[slot] for slot in slots], fresh)
     sequencer = Sequencer(P)
-    m, table, heads = fed_with_heads(P, sequencer)
+    m, table, heads = fed_with_beats(P, sequencer, "step")
     rate = random.choice([0.2, 0.6, 1.0], 3)
     released = 0
 

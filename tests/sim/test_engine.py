@@ -42,6 +42,9 @@ VARIANTS = {
     ),
     "16-bit coefficients": RopeParameters(coefficient_bits=16, max_head_dim=128),
     "two rows, two slots": RopeParameters(rows=2, slots=2, tokens=16, max_head_dim=128),
+    "one lane, one slot": RopeParameters(
+        lanes=1, slots=1, rows=2, coefficient_bits=16, generator="shared", max_head_dim=128
+    ),
     "eight rows, eight slots": RopeParameters(rows=8, slots=8, tokens=32, max_head_dim=128),
     "17-bit data": RopeParameters(data_bits=17, max_head_dim=128),
     "16-bit data narrowed to 8": RopeParameters(output_bits=8, max_head_dim=128),

@@ -193,7 +193,8 @@ module DP16KD (
     always @* begin
         if (WEB === 1'b1 || RSTA === 1'b1 || RSTB === 1'b1
             || (CSA0 | CSA1 | CSA2 | CSB0 | CSB1 | CSB2) === 1'b1
-            || (REGISTERED_A && CEA === 1'b0) || (REGISTERED_B && CEB === 1'b0)) begin
+            || (REGISTERED_A && !WIDE && CEA === 1'b0)
+            || (REGISTERED_B && CEB !== OCEB) || (WIDE && REGISTERED_B && OCEA !== OCEB)) begin
             $display("%m: a write by port B, a reset or an enable, which is not modelled");
             $stop;
         end

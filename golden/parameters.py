@@ -152,7 +152,8 @@ class RopeParameters:
 
         Naming takes a clock a token, a kind of heads and a head. Tokens of fewer than ten clocks by
         this law that have rows of their own may take up to ten: a row's memory returns only so
-        soon. A ``tempered`` token makes a row for its queries and one for its other heads, in every group.
+        soon. A ``tempered`` token makes a row for its queries and one for its other heads, in every
+        group.
         """
         pattern = table.pattern
         beats = pattern.heads * table.head_dim // self.beat_elements

@@ -26,7 +26,7 @@ class Amplitude(wiring.Component):
     form      latency                       interval multipliers
     ========= ============================= ======== ===========
     pipelined 3                             1        2
-    shared    5                             3        1
+    shared    4                             3        1
     serial    13 (12 of 16-bit coefficients) 14      none
     ========= ============================= ======== ===========
 
@@ -38,7 +38,7 @@ class Amplitude(wiring.Component):
     i : stream of {quadrant, small, cos, sin, tag}
         Always ready; at most one every ``interval`` clocks, and as SinCos of the same form has it.
     amplitude : In
-        Of the pair at ``i``, ``wait`` clocks later; of a shared or serial form then for as long.
+        Of the pair at ``i``, ``wait`` clocks later; as long as that stays.
     o : stream of {coefficients, tag}
     soon : Out
         A pair comes at ``o`` in the next clock.
@@ -46,7 +46,7 @@ class Amplitude(wiring.Component):
 
     def __init__(self, p: RopeParameters, tag):
         self._p = p
-        self.wait = 0 if p.generator == PIPELINED else 1
+        self.wait = 1 if p.generator == SERIAL else 0
         self.interval = {PIPELINED: 1, SHARED: 3, SERIAL: 14}[p.generator]
         bits = p.coefficient_bits
         self._product_drop = 2 * bits - RAW_FRACTION_BITS
@@ -65,7 +65,7 @@ class Amplitude(wiring.Component):
         """Clocks from a raw sine and cosine to their coefficients."""
         forms = {
             PIPELINED: 3,
-            SHARED: 5,
+            SHARED: 4,
             SERIAL: 2 + serial_latency(signed(self._p.coefficient_bits)),
         }
         return forms[self._p.generator] + (self._p.multipliers == 3)
@@ -136,17 +136,17 @@ class Amplitude(wiring.Component):
         return delayed(m, valid, clocks, reset_less=False, name="soon")
 
     def _shared(self, m, raws) -> tuple[Value, ...]:
-        """The first word a clock after ``i``, then the second: products, and sums that round."""
-        bits, valid = self._p.coefficient_bits, strobes(m, self.i.valid, 2)
-        raw = Mux(valid[2], raws[1], raws[0])
+        """The first word with ``i``, then the second: products, and the sums that round."""
+        bits, after = self._p.coefficient_bits, strobes(m, self.i.valid, 1)[1]
+        raw = Mux(after, raws[1], raws[0])
         m.submodules.product = multiplier = Multiplier(bits, signed(bits))
         m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
         halved = delayed(m, self._halved(m, raw, "raw"), 1, name="halved")
         product = multiplier.p[self._product_drop :].as_signed()
         second = delayed(m, self._scaled(halved, product), 1, name="scaled")
         first = delayed(m, second, 1, name="first")
-        others = held(m, self._others(), valid[2], name="others")
-        return first, second, others, self._soon(m, self.i.valid, 5)
+        others = held(m, self._others(), after, name="others")
+        return first, second, others, self._soon(m, self.i.valid, 4)
 
     def _serially(self, m, raws) -> tuple[Value, ...]:
         bits = self._p.coefficient_bits

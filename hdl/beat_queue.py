@@ -50,15 +50,13 @@ class BeatQueue(wiring.Component):
         m = Module()
         payload_in, payload_out = Value.cast(self.i.payload), Value.cast(self.o.payload)
         m.submodules.items = items = Ram(len(payload_in), self._depth)
-        head, tail, head_next = (
-            Signal(self._address_bits, name=name) for name in ("head", "tail", "head_next")
-        )
+        head, tail = (Signal(self._address_bits, name=name) for name in ("head", "tail"))
+        head_next = Signal(self._address_bits, init=1)
         filled, asked, moves, pop = Signal(), Signal(), Signal(), Signal()
         there = Signal() if self._registered else self.o.valid
         m.d.comb += [
             moves.eq(self.o.ready | ~self.o.valid),
             pop.eq(moves & filled),
-            head_next.eq(head + 1),
             items.write_enable.eq(self.i.valid),
             items.write_address.eq(tail),
             items.write_data.eq(payload_in),
@@ -70,7 +68,7 @@ class BeatQueue(wiring.Component):
             filled.eq(self.i.valid | Mux(pop, head_next != tail, filled)),
         ]
         with m.If(pop):
-            m.d.sync += head.eq(head_next)
+            m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
         with m.If(moves):
             m.d.sync += [asked.eq(filled), there.eq(asked)]
         if not self._registered:

@@ -144,13 +144,20 @@ class PhaseTable(wiring.Component):
         with m.Elif(self.i_load.valid & ~admitted & ~digesting):
             m.d.sync += [lead.eq(1), slot.eq(load.slot)]
 
-        # What is taken of a load that is not refused changes the slot.
+        # What is taken of a load that is not refused changes the slot. An only slot's engine, which
+        # is to be small, spares a word's register.
+        settled = SETTLED if p.slots == 1 else SETTLED + 1
+
+        def waited(value, **options):
+            return delayed(m, value, settled - SETTLED, name="waited", **options)
+
+        word, last = waited(load.word), waited(load.last)
         taken, ends, first = Signal(), Signal(), Signal()
         wrong, whole, strange = Signal(), Signal(), Signal(2)
         number, in_header = digest.number, Signal()
         m.d.comb += [
             ends.eq(self.i_load.valid & admitted & load.last),
-            taken.eq(self.i_load.valid & admitted & ~refusing),
+            taken.eq(waited(self.i_load.valid & admitted & ~refusing, reset_less=False)),
             first.eq(taken & in_header & (number[:3] == 0)),
         ]
         with m.If(decides):
@@ -159,18 +166,18 @@ class PhaseTable(wiring.Component):
             m.d.sync += in_header.eq(0)
         with m.If(ends):
             m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
-        header = self._header(m, taken & in_header, number[:3], load.word)
+        header = self._header(m, taken & in_header, number[:3], word)
 
         # An image so long that its words' count begins again is wrong.
         pairs_enable = taken & ~in_header & number[0]
         with m.If(decides):
             m.d.sync += wrong.eq(0)
-        with m.Elif((taken & number.all()) | (pairs_enable & (load.word[16:] >= p.axes))):
+        with m.Elif((taken & number.all()) | (pairs_enable & (word[16:] >= p.axes))):
             m.d.sync += wrong.eq(1)
         with m.If(first):
             m.d.sync += [
-                strange[0].eq(load.word[:16] != (VERSION | SCHEME_ROPE << 8)),
-                strange[1].eq(load.word[16:] != MAGIC),
+                strange[0].eq(word[:16] != (VERSION | SCHEME_ROPE << 8)),
+                strange[1].eq(word[16:] != MAGIC),
             ]
         pair_count = (digest.final >> 1) - (HEADER_WORDS // 2 - 1)
         m.d.sync += whole.eq(digest.final[0] & (pair_count == header.pairs))
@@ -178,7 +185,7 @@ class PhaseTable(wiring.Component):
         judged, good, store, served = Signal(), Signal(), Signal(), Signal()
         m.d.sync += served.eq(self._served(m, header))
         m.d.comb += [
-            judged.eq(delayed(m, ends, SETTLED, reset_less=False, name="ended")),
+            judged.eq(delayed(m, ends, settled, reset_less=False, name="ended")),
             good.eq(whole & ~wrong & ~strange.any() & served),
             store.eq(judged & good & ~refusing),
         ]
@@ -200,8 +207,8 @@ class PhaseTable(wiring.Component):
         # The next load waits for this one's fingerprint.
         m.d.comb += [
             digest.valid.eq(taken),
-            digest.word.eq(load.word),
-            digest.last.eq(load.last),
+            digest.word.eq(word),
+            digest.last.eq(last),
         ]
         kept = Signal()
         with m.If(judged):
@@ -210,7 +217,7 @@ class PhaseTable(wiring.Component):
             m.d.sync += digesting.eq(0)
         self._headers(m, store, slot, header)
         self._fingerprints(m, kept & digest.done, self.claimed, slot, digest.fingerprint)
-        self._pairs(m, taken & ~in_header, number, load.word, slot)
+        self._pairs(m, taken & ~in_header, number, word, slot)
         return m
 
     def _header(self, m, arriving, number, word):

@@ -93,24 +93,25 @@ class Sequencer(wiring.Component):
 
         # The gate of row entries: it opens on an operation whose entry, where this is its first
         # use, has been written.
-        ready, passes = Signal(), Signal()
-        written = ~waiting.fresh | entries.enough_after
+        ready, held_up, passes = Signal(), Signal(), Signal()
         m.d.comb += [
-            next_moves.eq(self.issue | ~ready),
+            ready.eq(self.issue | held_up),
+            next_moves.eq(~held_up),
             passes.eq(next_moves & open_),
             entries.loads.eq(passes & waiting.fresh),
             entries.gain.eq(self.written),
         ]
-        with m.If(next_moves):
-            m.d.sync += ready.eq(open_)
         with m.If(passes):
             self._follow(m, waiting)
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
+        written = ~waiting.fresh | entries.enough_after
+        goes = Mux(held_up, entries.enough, open_ & written)
         m.d.sync += [
             room.eq(counted(room, self.drained, self.issue)),
             spacious.eq(room > 3),  # `issue` is three clocks late, and so far on the safe side
-            self.issue.eq(Mux(next_moves, open_ & written, entries.enough) & spacious),
+            self.issue.eq(goes & spacious),
+            held_up.eq((open_ | held_up) & ~(goes & spacious)),
         ]
 
         # A row is kept for tokens that share it, until an operation with the next one comes.

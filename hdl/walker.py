@@ -9,7 +9,7 @@ addresses and a swap.
 """
 
 from amaranth import *
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -61,13 +61,14 @@ class Walker(wiring.Component):
         m = Module()
         p = self._p
 
-        # A head, and the number of the beat that comes next.
+        # A head, and which of its marked beats comes next: known a beat ahead.
         walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
-        beat, ends, moves = Signal(range(p.max_head_beats)), Signal(), Signal()
+        after, moves = Signal(range(p.max_head_beats + 2)), Signal()
+        marks = Signal(data.StructLayout(dict.fromkeys(("start", "middle", "stop", "final"), 1)))
+        ends = marks.final
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
             moves.eq(self.advance | ~self.valid),
-            ends.eq(beat == shape.final),
             self.i.ready.eq(~walks | (moves & ends)),
         ]
         # An only slot's shape stands as long as heads of it do.
@@ -75,22 +76,23 @@ class Walker(wiring.Component):
             self.shape if p.slots == 1 else Mux(self.i.ready, self.shape, shape)
         )
         with m.If(self.i.ready):
-            m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), beat.eq(0)]
+            m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), after.eq(1)]
+            m.d.sync += [marks[mark].eq(self.shape[mark] == 0) for mark, _ in marks.shape()]
         with m.Elif(moves):
-            m.d.sync += beat.eq(beat + 1)
+            m.d.sync += after.eq(after + 1)
+            m.d.sync += [marks[mark].eq(shape[mark] == after) for mark, _ in marks.shape()]
 
         # Where it stands in the rotary block.
         within, beyond_middle = Signal(), Signal()
         opens, turns, split, middle, second = (
             Signal(name=name) for name in ("opens", "turns", "split", "middle", "second")
         )
-        stays = beat != shape.stop
         m.d.comb += [
-            opens.eq(head.turns & (beat == shape.start)),
-            turns.eq(opens | (within & stays)),
+            opens.eq(head.turns & marks.start),
+            turns.eq(opens | (within & ~marks.stop)),
             split.eq(turns & shape.half_split),
-            middle.eq(head.turns & (beat == shape.middle)),
-            second.eq(middle | (beyond_middle & stays)),
+            middle.eq(head.turns & marks.middle),
+            second.eq(middle | (beyond_middle & ~marks.stop)),
         ]
         with m.If(self.i.ready):
             m.d.sync += [within.eq(0), beyond_middle.eq(0)]

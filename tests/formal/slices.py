@@ -97,6 +97,7 @@ def beats(*, registered: bool) -> Module:
     there, last = dut["there"], dut.o.valid if registered else 0
     stored = (dut["tail"] - dut["head"])[:bits]
     invariant(m, dut["filled"] == (stored != 0))
+    invariant(m, dut["head_next"] == (dut["head"] + 1)[:bits])
     out = there + asked + last
     invariant(m, order.held == stored + out)
     order.place(0, dut.o.payload, when=dut.o.valid)

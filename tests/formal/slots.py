@@ -72,7 +72,7 @@ PROOFS = [
         slots,
         (
             Bug("hdl/phase_table.py", "COUNTED = 7", "COUNTED = 6"),
-            Bug("hdl/phase_table.py", "admitted & ~refusing)", "admitted)"),
+            Bug("hdl/phase_table.py", "valid & admitted & ~refusing", "valid & admitted"),
             Bug("hdl/phase_table.py", "holds.eq(self.holds & ~slot_bit)", "holds.eq(0)"),
         ),
         depth=48,

@@ -358,8 +358,8 @@ FLOW = [
     Mutant(
         "late packets not marked",
         "hdl/framer.py",
-        "self.bad.eq(padding | ~given.last)",
-        "self.bad.eq(padding)",
+        "bad.eq(padding | ~given.last)",
+        "bad.eq(padding)",
         FRAMED,
     ),
     Mutant(

@@ -26,7 +26,7 @@ class Amplitude(wiring.Component):
     form      latency                       interval multipliers
     ========= ============================= ======== ===========
     pipelined 3                             1        2
-    shared    5                             3        1
+    shared    4                             3        1
     serial    13 (12 of 16-bit coefficients) 14      none
     ========= ============================= ======== ===========
 
@@ -38,7 +38,7 @@ class Amplitude(wiring.Component):
     i : stream of {quadrant, small, cos, sin, tag}
         Always ready; at most one every ``interval`` clocks, and as SinCos of the same form has it.
     amplitude : In
-        Of the pair at ``i``, ``wait`` clocks later; of a shared or serial form then for as long.
+        Of the pair at ``i``, ``wait`` clocks later; as long as that stays.
     o : stream of {coefficients, tag}
     soon : Out
         A pair comes at ``o`` in the next clock.
@@ -46,7 +46,7 @@ class Amplitude(wiring.Component):
 
     def __init__(self, p: RopeParameters, tag):
         self._p = p
-        self.wait = 0 if p.generator == PIPELINED else 1
+        self.wait = 1 if p.generator == SERIAL else 0
         self.interval = {PIPELINED: 1, SHARED: 3, SERIAL: 14}[p.generator]
         bits = p.coefficient_bits
         self._product_drop = 2 * bits - RAW_FRACTION_BITS
@@ -65,7 +65,7 @@ class Amplitude(wiring.Component):
         """Clocks from a raw sine and cosine to their coefficients."""
         forms = {
             PIPELINED: 3,
-            SHARED: 5,
+            SHARED: 4,
             SERIAL: 2 + serial_latency(signed(self._p.coefficient_bits)),
         }
         return forms[self._p.generator] + (self._p.multipliers == 3)
@@ -73,13 +73,16 @@ class Amplitude(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         forms = {PIPELINED: self._pipelined, SHARED: self._shared, SERIAL: self._serially}
-        cos, sin, others, valid = forms[self._p.generator](m)
+        out, given = self.o.payload, self.i.payload
+        words = [given.cos, given.sin]
+        if self._p.multipliers == 3:  # the larger first, so that their difference needs no choice
+            words = [Mux(given.small, a, b) for a, b in (words, words[::-1])]
+        cos, sin, others, valid = forms[self._p.generator](m, words)
         if self._p.multipliers == 3:
-            self._combine(m, cos, sin, others[3])
-            cos, others = (delayed(m, value, 1, name="combined") for value in (cos, others))
+            cos = self._combine(m, cos, sin, others[3])
+            others = delayed(m, others, 1, name="combined")
         else:
-            m.d.comb += self.o.payload.coefficients.sin.eq(sin)
-        out = self.o.payload
+            m.d.comb += out.coefficients.sin.eq(sin)
         m.d.comb += [
             out.coefficients.cos.eq(cos),
             Cat(out.coefficients.quadrant, out.coefficients.scale).eq(others[:3]),
@@ -115,10 +118,10 @@ class Amplitude(wiring.Component):
     def _scaled(self, halved: Value, product: Value) -> Value:
         return (halved + product)[self._dropped : RAW_FRACTION_BITS + 1]
 
-    def _pipelined(self, m) -> tuple[Value, ...]:
+    def _pipelined(self, m, raws) -> tuple[Value, ...]:
         """Three clocks: the products, and the sums that round."""
-        given, bits, words = self.i.payload, self._p.coefficient_bits, []
-        for name, raw in (("cos", given.cos), ("sin", given.sin)):
+        bits, words = self._p.coefficient_bits, []
+        for name, raw in zip(("first", "second"), raws, strict=True):
             m.submodules[f"{name}_product"] = multiplier = Multiplier(bits, signed(bits))
             m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
             halved = self._halved(m, delayed(m, raw, 1, name=f"{name}_raw"), name)
@@ -132,29 +135,28 @@ class Amplitude(wiring.Component):
         clocks += (self._p.multipliers == 3) - 1
         return delayed(m, valid, clocks, reset_less=False, name="soon")
 
-    def _shared(self, m) -> tuple[Value, ...]:
-        """Cos a clock after ``i``, then sin: products, and the sums that round."""
-        given, bits = self.i.payload, self._p.coefficient_bits
-        valid = strobes(m, self.i.valid, 2)
-        raw = Mux(valid[2], given.sin, given.cos)
+    def _shared(self, m, raws) -> tuple[Value, ...]:
+        """The first word with ``i``, then the second: products, and the sums that round."""
+        bits, after = self._p.coefficient_bits, strobes(m, self.i.valid, 1)[1]
+        raw = Mux(after, raws[1], raws[0])
         m.submodules.product = multiplier = Multiplier(bits, signed(bits))
         m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
         halved = delayed(m, self._halved(m, raw, "raw"), 1, name="halved")
         product = multiplier.p[self._product_drop :].as_signed()
-        sin = delayed(m, self._scaled(halved, product), 1, name="scaled")
-        cos = delayed(m, sin, 1, name="cos")
-        others = held(m, self._others(), valid[2], name="others")
-        return cos, sin, others, self._soon(m, self.i.valid, 5)
+        second = delayed(m, self._scaled(halved, product), 1, name="scaled")
+        first = delayed(m, second, 1, name="first")
+        others = held(m, self._others(), after, name="others")
+        return first, second, others, self._soon(m, self.i.valid, 4)
 
-    def _serially(self, m) -> tuple[Value, ...]:
-        given, bits = self.i.payload, self._p.coefficient_bits
+    def _serially(self, m, raws) -> tuple[Value, ...]:
+        bits = self._p.coefficient_bits
         m.submodules.products = serial = SerialProducts(
             2, bits, signed(bits), drop=self._product_drop
         )
         start = delayed(m, self.i.valid, 1, reset_less=False, name="start")
         m.d.comb += [serial.start.eq(start), serial.count.eq(self._code)]
         words = []
-        for number, (name, raw) in enumerate((("cos", given.cos), ("sin", given.sin))):
+        for number, (name, raw) in enumerate(zip(("first", "second"), raws, strict=True)):
             m.d.comb += serial.factors[number].eq(self._factor(raw))
             halved = self._halved(m, raw, name)
             scaled = self._scaled(halved, serial.products[number])
@@ -162,15 +164,15 @@ class Amplitude(wiring.Component):
         others = held(m, self._others(), start, name="others")
         return *words, others, self._soon(m, serial.done, 1)
 
-    def _combine(self, m, cos: Value, sin: Value, small: Value):
-        """A clock: cos + sin, and sin − cos as a magnitude and its sign; all exact."""
-        out, width = self.o.payload.coefficients, len(cos)
+    def _combine(self, m, more: Value, less: Value, small: Value) -> Value:
+        """A clock: cos; and cos + sin, and sin − cos as a magnitude and its sign; all exact."""
+        out, width = self.o.payload.coefficients, len(more)
         total = Signal(width, reset_less=True)
         difference = Signal(width, reset_less=True)
-        less, more = Mux(small, sin, cos), Mux(small, cos, sin)
-        m.d.sync += [total.eq(cos + sin), difference.eq(more - less)]
+        m.d.sync += [total.eq(more + less), difference.eq(more - less)]
         m.d.comb += [
             out.sum.eq(total),
             out.difference.eq(difference),
             out.negative.eq(delayed(m, small, 1, name="small")),
         ]
+        return delayed(m, Mux(small, more, less), 1, name="cos")

@@ -160,7 +160,8 @@ class SinCos(wiring.Component):
             multiplier.b.eq(cos_sample[ENTRY_BITS - FACTOR_BITS :]),  # sin's, when it is read
         ]
         correction = multiplier.p[CORRECTION_SHIFT:].as_signed()
-        cos = held(m, self._corrected(cos_sample, correction, -1), valid[4], name="cos")
+        near = delayed(m, cos_sample, 1, name="cos_sample")  # to the sum, far from the memory
+        cos = held(m, self._corrected(near, correction, -1), valid[4], name="cos")
         sin = held(m, self._corrected(sin_sample, correction, 1), valid[5], name="sin")
         others = held(m, self._others(m), valid[2], name="early_others")
         return (

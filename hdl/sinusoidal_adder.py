@@ -28,8 +28,8 @@ class SinusoidalAdder(wiring.Component):
     """x · scale + PE(position), PE made from a table of increments at any position.
 
     Every token takes one position and one packet, in the same order; either may run ahead. One beat
-    a clock with no bubble between tokens of 8 beats or more, or one every ``interval`` with
-    smaller generators.
+    a clock with no bubble between tokens of 8 beats or more, or one every interval of the
+    generators.
 
     Latency from a position to the first sum, data waiting: ``latency`` clocks and ``interval`` for
     every beat of the row but the first, since rows are laid out when they are whole.

@@ -14,6 +14,7 @@ import numpy as np
 from amaranth.hdl import unsigned
 from amaranth.lib import wiring
 
+from ropeway.golden.generators import GENERATORS
 from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.sincos import ENTRY_BITS, PHASE_BITS, quadrant_sincos
 from ropeway.hdl.added_phase import AddedPhase
@@ -32,7 +33,7 @@ from .place import synthesize
 __all__ = ["components", "main", "measure", "rom_errors"]
 
 DEVICE = DEVICES["lfe5u-25f-6"]
-FORMS: dict[str, dict[str, Any]] = {"pipelined": {}, "compact": {"compact": True}}
+FORMS: dict[str, dict[str, Any]] = {name: {"generator": name} for name in GENERATORS}
 """The generators of rows, by the parameters that choose them."""
 
 PHASES = 1 << 18  # angles at which an error is looked for
@@ -60,7 +61,7 @@ def components() -> dict[str, dict[str, Callable[[], wiring.Component]]]:
             for name, options in FORMS.items()
         },
         "phase": {
-            "position × increment": lambda: PhaseGenerator(p, 1),
+            "position × increment": lambda: PhaseGenerator(p.generator, p.position_bits, 1),
             "phase + increment": lambda: AddedPhase(p.max_pairs * p.slots),
         },
     }

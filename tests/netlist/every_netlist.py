@@ -12,6 +12,7 @@ from ropeway.golden.parameters import RopeParameters
 from tests.netlist.blocks import Blocks
 from tests.netlist.builds import netlist_of
 from tests.netlist.engines import engine_of, every_geometry
+from tests.netlist.hosted import check_a_token, hosted_netlist
 from tests.netlist.units import UNITS
 
 ENGINES = {
@@ -48,6 +49,13 @@ def test_a_unit_s_results_are_golden_s(name, family, folder):
     verilog, cells = netlist_of(unit.component, family, folder)
     print(cells)
     assert unit.differs(verilog) is None
+
+
+def test_a_hosted_core_passes_its_self_test_and_turns_a_token(folder):
+    host, cells = hosted_netlist(folder)
+    print(cells)
+    assert cells["SB_MAC16"] >= 4
+    check_a_token(host)
 
 
 def test_a_flipped_bit_of_a_table_is_found(folder):

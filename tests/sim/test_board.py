@@ -32,6 +32,19 @@ def read(host, address: int, count: int = 1) -> list[int]:
     return list(unpack(f">{count}I", host.read(4 * count)))
 
 
+def found_again(host) -> bool:
+    """Whether a host that is silent for long enough is in step again, however slow the board is."""
+    host.timeout = 10 * SMALL.timeout_us / 1e6
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        while host.read(4096):
+            pass
+        host.write(read_request(IDENT, 1))
+        if host.read(4) == HOST_IDENTIFICATION.to_bytes(4, "big"):
+            return True
+    return False
+
+
 def test_a_host_reads_and_writes_and_finds_it_as_it_left_it(port):
     with SimulatedBoard(SMALL, port, model=small_model()) as board:
         with opened(board) as host:
@@ -62,8 +75,7 @@ def test_a_request_is_given_up_after_its_time_by_the_clock_and_no_sooner():
         host.write(request[3:])
         assert host.read(4) == b"ROPB"
         host.write(request[:3])
-        time.sleep(20 * SMALL.timeout_us / 1e6)
-        assert read(host, IDENT) == [HOST_IDENTIFICATION]
+        assert found_again(host)
 
 
 def test_a_host_that_does_not_listen_or_goes_away_hinders_nobody():
@@ -72,13 +84,8 @@ def test_a_host_that_does_not_listen_or_goes_away_hinders_nobody():
         for _ in range(2):
             with socket.create_connection((name, int(number))) as rude:
                 rude.sendall(read_request(IDENT, 255) * 3 + b"\x01")
-        time.sleep(0.3)
         with opened(board) as host:
-            host.timeout = 0.5
-            while host.read(4096):
-                pass
-            host.timeout = PATIENCE
-            assert read(host, IDENT) == [HOST_IDENTIFICATION]
+            assert found_again(host)
 
 
 def test_bytes_move_at_a_useful_rate():

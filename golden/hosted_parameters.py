@@ -23,8 +23,9 @@ class HostedParameters:
     The core has runs of positions, and needs neither ``carried`` ones nor ``keep``. ``image`` is
     that of the table loaded into slot 0 at power-on, with which ``self_test_tokens`` are then
     tested; none where it is empty. Vectors and results pass FIFOs of ``vector_words`` and
-    ``result_words`` 32-bit words, positions one of ``position_words``. A request of which nothing
-    has come for ``timeout_us`` is given up.
+    ``result_words`` 32-bit words, positions one of ``position_words``, or where that is 1 a
+    register, since the core itself takes positions ahead. A request of which nothing has come for
+    ``timeout_us`` is given up.
 
     Raises InputError, naming the parameter, for a core that vectors alone do not serve, a rate that
     the clock does not, and anything out of range.
@@ -52,8 +53,9 @@ class HostedParameters:
                 rule = f"must be of {', '.join(SERVED)} behind a serial port"
                 raise InputError("units", unit, rule)
         for name in ("vector_words", "result_words", "position_words"):
-            if getattr(self, name) not in DEPTHS:
-                rule = f"must be a power of two from {DEPTHS[0]} to {DEPTHS[-1]}"
+            single = name == "position_words"
+            if getattr(self, name) not in (*DEPTHS, *(1,) * single):
+                rule = f"must be {'1 or ' * single}a power of two from {DEPTHS[0]} to {DEPTHS[-1]}"
                 raise InputError(name, getattr(self, name), rule)
         self._check_fit()
         _ = self.uart
@@ -77,7 +79,7 @@ class HostedParameters:
             ("result_words", self.result_beat_words),
             ("position_words", self.place_words),
         ):
-            if getattr(self, name) < 2 * words:
+            if 1 < getattr(self, name) < 2 * words:
                 rule = f"must be at least {2 * words}, for {words} each"
                 raise InputError(name, getattr(self, name), rule)
 

@@ -9,6 +9,7 @@ from ropeway.golden.hosted_parameters import WORD_BITS, HostedParameters
 
 from .block_fifo import BlockFifo
 from .core_layouts import EPOCH_BITS
+from .stage import Stage
 from .streams import connect, pulse_stream
 from .vector_port import SLOT_BYTE, vector_signatures
 from .word_gather import WordGather
@@ -110,12 +111,16 @@ class HostPort(wiring.Component):
         return m
 
     def _into(self, m, name: str, given, depth: int, words: int) -> stream.Interface:
-        """A FIFO of words, and what they make up."""
-        m.submodules[f"{name}_words"] = fifo = BlockFifo(WORD_BITS, depth)
+        """A FIFO of words, or a register of one, and what they make up."""
+        fifo = BlockFifo(WORD_BITS, depth) if depth > 1 else Stage(WORD_BITS)
+        m.submodules[f"{name}_words"] = fifo
         m.submodules[name] = gather = WordGather(WORD_BITS, words)
-        connect(m, wiring.flipped(given), fifo.i)
         connect(m, fifo.o, gather.i)
-        m.d.comb += getattr(self, f"{name}_space").eq(depth - fifo.level)
+        m.d.comb += [
+            fifo.i.valid.eq(given.valid),
+            fifo.i.payload.eq(given.payload),
+            getattr(self, f"{name}_space").eq(depth - fifo.level if depth > 1 else fifo.i.ready),
+        ]
         return gather.o
 
     def _results(self, m):

@@ -130,7 +130,7 @@ def test_wheel_holds_every_file(wheel):
         path.relative_to(ROOT)
         for folder in FOLDERS
         for path in (ROOT / folder).rglob("*")
-        if path.suffix in (".py", ".json", ".cpp", ".v") or path.name == "py.typed"
+        if path.suffix in (".py", ".json", ".cpp", ".h", ".v") or path.name == "py.typed"
     }
     packages = wheel / "ropeway"
     assert {path.relative_to(packages) for path in packages.rglob("*") if path.is_file()} == wanted

@@ -23,7 +23,7 @@ BAD = {
     "clock_hz": 0,
     "vector_words": 33,
     "result_words": 8,
-    "position_words": 0,
+    "position_words": 2,
     "timeout_us": 19,
     "image": (1 << 32,),
 }

@@ -116,7 +116,9 @@ class PhaseTable(wiring.Component):
         p = self._p
         load = self.i_load.payload
         m.submodules.digest = digest = Digest(
-            HEADER_WORDS + 2 * p.max_pairs, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)
+            HEADER_WORDS + 2 * p.max_pairs,
+            skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS),
+            registered=p.slots > 1,
         )
         slot, admitted, refusing = Signal(range(p.slots)), Signal(), Signal()
         digesting, slot_bit = Signal(), Signal(p.slots)

@@ -27,6 +27,7 @@ class Digest(wiring.Component):
     ----------
     limit : words in the longest image
     skipped : the numbers of words left out
+    registered : with a register behind the memory, for a fast clock
 
     Ports
     -----
@@ -48,8 +49,8 @@ class Digest(wiring.Component):
     done: Signal
     fingerprint: Signal
 
-    def __init__(self, limit: int, *, skipped: range = range(0)):
-        self._limit, self._skipped = limit, skipped
+    def __init__(self, limit: int, *, skipped: range = range(0), registered: bool = True):
+        self._limit, self._skipped, self._registered = limit, skipped, registered
         super().__init__(
             {
                 "valid": In(1),
@@ -85,13 +86,14 @@ class Digest(wiring.Component):
         if self._skipped:
             skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
         ends = reading & turns & (number == self.final)
-        digit, word = Signal.like(phase), Signal(32)
-        m.d.comb += [word.eq(image.read_data), digit.eq(phase - image.latency)]
+        latency = image.latency + self._registered
+        digit, word = Signal.like(phase), delayed(m, image.read_data, int(self._registered))
+        m.d.comb += digit.eq(phase - latency)
         m.d.sync += [
             crc.start.eq(self.valid & self.last),
             crc.data.eq(word.word_select(digit, DIGIT)),
-            crc.valid.eq(waited(reading & ~skipped, image.latency)),
-            self.done.eq(waited(ends, image.latency + 1)),
+            crc.valid.eq(waited(reading & ~skipped, latency)),
+            self.done.eq(waited(ends, latency + 1)),
             phase.eq(phase + 1),
         ]
         with m.If(self.valid):

@@ -2,13 +2,14 @@
 """Fits packets to their geometry: what goes on is exactly one token's beats, whatever came in."""
 
 from amaranth import *
-from amaranth.lib import stream, wiring
+from amaranth.lib import data, stream, wiring
 from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
 from .fixed import counted
 from .layouts import beat_layout, exit_layout, step_layout
+from .skid import Skid
 from .walker import Walker, buffer_depth
 
 __all__ = ["Framer"]
@@ -61,7 +62,22 @@ class Framer(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
-        last, bad = walker.exit.last, Signal()
+        valid, step, exit_ = walker.valid, walker.step, walker.exit
+        if p.lanes > 1:
+            # A wide engine is to be fast: what comes in does not reach the walker within a clock.
+            said = data.StructLayout({"step": step.shape(), "exit": exit_.shape()})
+            m.submodules.ahead = ahead = Skid(said)
+            m.d.comb += [
+                ahead.i.valid.eq(walker.valid),
+                ahead.i.payload.step.eq(walker.step),
+                ahead.i.payload.exit.eq(walker.exit),
+                walker.advance.eq(ahead.i.ready),
+                ahead.o.ready.eq(self.write),
+            ]
+            valid, step, exit_ = ahead.o.valid, ahead.o.payload.step, ahead.o.payload.exit
+        else:
+            m.d.comb += walker.advance.eq(self.write)
+        last, bad = exit_.last, Signal()
 
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
@@ -75,11 +91,10 @@ class Framer(wiring.Component):
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
         # dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()
-        given, goes = self.i.payload, walker.valid & spacious
+        given, goes = self.i.payload, valid & spacious
         m.d.comb += [
             self.i.ready.eq(dropping | (goes & feeding)),
             self.write.eq(goes & (padding | (feeding & self.i.valid))),
-            walker.advance.eq(self.write),
             bad.eq(padding | ~given.last),
         ]
         with m.If(self.write & feeding & (given.last != last)):
@@ -92,9 +107,9 @@ class Framer(wiring.Component):
         m.d.comb += [
             self.words[0].eq(beat[:width]),
             self.words[1].eq(beat[width:]),
-            self.exchanged.eq(walker.exit.exchanged),
-            self.step.eq(walker.step),
-            self.exit.eq(walker.exit),
+            self.exchanged.eq(exit_.exchanged),
+            self.step.eq(step),
+            self.exit.eq(exit_),
             self.exit.bad.eq(last & bad),
         ]
         m.d.sync += [self.judged.eq(self.write & last), self.bad.eq(bad)]

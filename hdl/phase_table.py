@@ -116,7 +116,9 @@ class PhaseTable(wiring.Component):
         p = self._p
         load = self.i_load.payload
         m.submodules.digest = digest = Digest(
-            HEADER_WORDS + 2 * p.max_pairs, skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS)
+            HEADER_WORDS + 2 * p.max_pairs,
+            skipped=range(DIGESTED_HEADER_WORDS, HEADER_WORDS),
+            registered=p.slots > 1,
         )
         slot, admitted, refusing = Signal(range(p.slots)), Signal(), Signal()
         digesting, slot_bit = Signal(), Signal(p.slots)
@@ -246,6 +248,8 @@ class PhaseTable(wiring.Component):
             )
         )
 
+        far = Signal()
+
         def keep(name, start, width=16):
             field = header[name]
             m.d.sync += field.eq(word[start : start + width])
@@ -266,7 +270,7 @@ class PhaseTable(wiring.Component):
                 reach = p.position_bits - 1
                 m.d.sync += [
                     header.context.tokens.eq(word[:reach]),
-                    header.context.stated.eq(~word[reach:].any() & (word != 0)),
+                    far.eq(word[reach:].any()),
                 ]
             with m.Case(6):
                 for kind in range(KINDS):
@@ -274,6 +278,7 @@ class PhaseTable(wiring.Component):
                     m.d.sync += header.counts[kind].eq(count)
             with m.Case(7):
                 m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
         with m.If(arriving & (number >= DIGESTED_HEADER_WORDS)):
             before = Mux(number == DIGESTED_HEADER_WORDS, 0, header.check)
             m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])

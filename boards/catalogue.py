@@ -150,7 +150,7 @@ BOARDS = {
         f"{AMARANTH}.icebreaker:ICEBreakerPlatform",
         24_000_000,
         "iceprog",
-        ROPE_1,
+        ROPE_UP5K,
         {"passed": "led_g 0", "failed": "led_r 0"},
     ),
     "upduino-v3": Board(
@@ -158,7 +158,7 @@ BOARDS = {
         f"{AMARANTH}.upduino_v3:UpduinoV3Platform",
         24_000_000,
         "iceprog",
-        ROPE_1,
+        ROPE_UP5K,
         RGB,
         (_uart("19", "20", ("j", 0), IO_STANDARD="SB_LVCMOS", PULLUP=1),),
         note="serial port on gpio_38 (rx) and gpio_28 (tx); the clock is the device's oscillator,"

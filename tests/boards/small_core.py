@@ -5,7 +5,8 @@ from amaranth import Cat, Module, Signal
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.hdl.primitives import Multiplier, Ram
+from ropeway.hdl.multipliers import Multiplier
+from ropeway.hdl.primitives import Ram
 
 
 class SmallCore(wiring.Component):

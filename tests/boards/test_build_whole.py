@@ -9,19 +9,28 @@ from ropeway.boards.bitstream import blocks
 from ropeway.golden.config import geometry_of
 
 # A head of 16 elements of 8 bits, and none of what a small core can do without.
-SMALL = ["--lanes=1", "--bits=8"]
+SMALL = ["--lanes=1", "--bits=8", "--seed=1"]
 SMALL += [f"--set=core.{what}=false" for what in ("counters", "bypass", "carried", "keep")]
-ROPE = ["rope.max_head_dim=16", "rope.slots=2", "rope.rows=2", "rope.position_bits=16"]
+SMALL += [f"--set=rope.{text}" for text in ("max_head_dim=16", "slots=1", "rows=2")]
+SMALL += ["--set=rope.position_bits=16", "--set=rope.generator=shared"]
 
 
 @pytest.mark.slow
-def test_an_ecp5_board_gets_a_bitstream(ropeway, tiny, tmp_path):
-    options = [*SMALL, *(f"--set={text}" for text in ROPE), "--clock=75", "--seed=1"]
-    called = ropeway("build", "ulx3s-12f", *options, "--config", tiny, "-o", tmp_path)
+@pytest.mark.parametrize(
+    ("board", "options", "clock_mhz", "multipliers"),
+    [
+        # Three multipliers a lane of 18-bit coefficients, four of 16; the generator shares four.
+        ("ulx3s-12f", ["--clock=75"], 75, {"MULT18X18D": 3 + 4}),
+        ("icebreaker", ["--set=rope.coefficient_bits=16"], 24, {"ICESTORM_DSP": 4 + 4}),
+    ],
+)
+def test_a_whole_core_gets_a_bitstream(
+    board, options, clock_mhz, multipliers, ropeway, tiny, tmp_path
+):
+    called = ropeway("build", board, *SMALL, *options, "--config", tiny, "-o", tmp_path)
     assert (called.status, called.err) == (0, "")
     record = json.loads((tmp_path / "build.json").read_text())
-    assert record["clock_mhz"] == 75 <= record["achieved_mhz"]
+    assert record["clock_mhz"] == clock_mhz <= record["achieved_mhz"]
     assert record["table_fingerprint"] == geometry_of(tiny).fingerprint
-    # Three a lane; five for the phase, two corrections and two amplitudes of the generator.
-    assert blocks(record)["MULT18X18D"] == 3 + 5 + 2 + 2
+    assert blocks(record).items() >= multipliers.items()
     assert (tmp_path / record["bitstream"]).stat().st_size > 100_000

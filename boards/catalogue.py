@@ -76,6 +76,7 @@ ROPE_4 = Core()
 # What a small device's core does without, and how its rows are made.
 SMALL = {f"core.{what}": "false" for what in ("counters", "bypass", "carried", "keep")}
 SMALL |= {"rope.max_head_dim": "128", "rope.slots": "1", "rope.rows": "2"}
+SMALL |= {"core.small": "true", "host.position_words": "1"}
 ROPE_UP5K = Core(
     lanes=1, settings=SMALL | {"rope.generator": "shared", "rope.coefficient_bits": "16"}
 )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ropeway.golden.config import model_of
-from ropeway.golden.core_options import core_parameters
+from ropeway.golden.core_options import core_parameters, integer
 from ropeway.golden.errors import InputError
 from ropeway.golden.geometry import Geometry, RopeGeometry
 from ropeway.golden.hosted_parameters import HostedParameters
@@ -18,6 +18,8 @@ __all__ = ["Configuration", "configure", "default_config", "default_configuratio
 
 CONFIGS = {"rope": "llama-3.1-8b", "sinusoidal": "transformer-base"}
 BUS = {"core.bus": "registers"}
+HOST = "host"
+FIFOS = tuple(f"{HOST}.{name}_words" for name in ("vector", "result", "position"))
 
 
 @dataclass(frozen=True)
@@ -49,9 +51,9 @@ def configure(
 ) -> Configuration:
     """The configuration of a board whose core has a ``scheme`` and begins with a ``geometry``.
 
-    ``settings`` are single parameters, such as ``rope.slots``, beside the catalogue's; of
-    ``common`` ``lanes``, ``bits`` and ``baud``, those that are not None are. Raises InputError
-    where they do not go together.
+    ``settings`` are single parameters, such as ``rope.slots`` or, of FIFOs,
+    ``host.position_words``, beside the catalogue's; of ``common`` ``lanes``, ``bits`` and ``baud``,
+    those that are not None are. Raises InputError where they do not go together.
     """
     schemes = tuple(scheme.split(","))
     given = {key: value for key, value in common.items() if value is not None}
@@ -61,17 +63,27 @@ def configure(
     kept = {
         key: text
         for key, text in board.core.settings.items()
-        if key.split(".")[0] in (*schemes, "core")
+        if key.split(".")[0] in (*schemes, "core", HOST)
     }
-    core, named = core_parameters(schemes, shared, kept | dict(settings) | BUS)
+    kept |= dict(settings)
+    fifos = {key: _words(key, kept.pop(key)) for key in list(kept) if key.split(".")[0] == HOST}
+    core, named = core_parameters(schemes, shared, kept | BUS)
     if geometry.scheme not in core.units:
         raise InputError("config", geometry.scheme, f"this core serves {', '.join(core.units)}")
     if isinstance(geometry, RopeGeometry) and core.rope:
         core.rope.check_serves(geometry.table())
-    rate = {"baud": given["baud"]} if "baud" in given else {}
+    host = {key.split(".")[1]: words for key, words in fifos.items()}
+    host |= {"baud": given["baud"]} if "baud" in given else {}
     image = tuple(int(word) for word in image_of(geometry))
-    hosted = HostedParameters(core=core, clock_hz=clock_hz, image=image, **rate)
-    return Configuration(hosted, named, geometry)
+    hosted = HostedParameters(core=core, clock_hz=clock_hz, image=image, **host)
+    return Configuration(hosted, named | fifos, geometry)
+
+
+def _words(key: str, text: str) -> int:
+    """How deep a FIFO is to be."""
+    if key not in FIFOS:
+        raise InputError(key, text, f"must be one of {', '.join(FIFOS)}")
+    return integer(key, text)
 
 
 def default_config(scheme: str) -> str:

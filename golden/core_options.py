@@ -11,7 +11,7 @@ from .core_parameters import CoreParameters, MemoryTable, RamTable
 from .errors import InputError
 from .parameters import RopeParameters
 
-__all__ = ["UNITS", "core_parameters"]
+__all__ = ["UNITS", "core_parameters", "integer"]
 
 CLASSES: dict[str, type] = {
     "rope": RopeParameters,
@@ -82,6 +82,11 @@ def _value(key: str, text: str, field: Field) -> Any:
         return BOOLEANS[text]
     if field.type is str:
         return text
+    return integer(key, text)
+
+
+def integer(key: str, text: str) -> int:
+    """What a text says of an integer; InputError where it is none."""
     if not text.removeprefix("-").isdecimal() or not text.isascii() or len(text) > 10:
         raise InputError(key, text, "must be an integer")
     return int(text)

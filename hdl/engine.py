@@ -74,7 +74,7 @@ class RopeEngine(wiring.Component):
     busy, loaded : Out, one bit a slot
         Accepted tokens that name it are unfinished; it has a geometry.
     fingerprint_slot : In, fingerprint : Out
-        What the hardware made of a loaded slot's image, a clock later.
+        What the hardware made of a loaded slot's image, at most a clock later.
     status : Out
     clear : In
         Clears the sticky flags.
@@ -352,7 +352,10 @@ class RopeEngine(wiring.Component):
             self.loaded.eq(table.holds),
             table.fingerprint_slot.eq(self.fingerprint_slot),
         ]
-        m.d.sync += self.fingerprint.eq(table.fingerprint)
+        # That of an only slot is in registers.
+        m.d["comb" if self.parameters.slots == 1 else "sync"] += self.fingerprint.eq(
+            table.fingerprint
+        )
         with m.If(framer.judged):
             m.d.sync += number.eq(number + 1)
         with m.If(self.clear):

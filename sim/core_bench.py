@@ -24,6 +24,7 @@ from .score_script import ScoreScript
 __all__ = ["CoreBench", "MismatchError", "Mixture", "Write", "load_writes"]
 
 ALL_BYTES = 0xF
+WAITING = 2  # writes that take longer than an idle unit takes to accept a load
 
 
 class MismatchError(AssertionError):
@@ -58,13 +59,15 @@ def load_writes(
 ) -> list[Write]:
     """The writes that load an image into a target.
 
-    ``meanwhile`` come after its first word, which may have to wait until the image before it is
-    digested; until it is taken, no other is.
+    Until its first word is taken, no other is. That takes some clocks, in which something is
+    written that changes nothing; ``meanwhile`` come besides, where the image before it is still to
+    be digested.
     """
-    begin, window = registers["LOAD"], registers["LOAD_WINDOW"]
+    begin, window, abort = (registers[n] for n in ("LOAD", "LOAD_WINDOW", "LOAD_ABORT"))
     head = Write(begin.address(), begin.encode(target=target, words=len(image)), after)
     words = [Write(window.address(n % window.count), word) for n, word in enumerate(image.tolist())]
-    return [head, words[0], *meanwhile, *words[1:]]
+    waiting = [Write(abort.address(), 0)] * WAITING
+    return [head, words[0], *waiting, *meanwhile, *words[1:]]
 
 
 class CoreBench:

@@ -75,10 +75,8 @@ class Design:
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
 SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=1, rows=2)
 DESIGNS = {
-    "rope": Design("RoPE", ECP5, RopeParameters(), seeds=5),
+    "rope": Design("RoPE", ECP5, RopeParameters(), seeds=3),
     "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
-    "rope-2-lanes": Design("RoPE", ECP5, RopeParameters(lanes=2)),
-    "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
     "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
@@ -90,12 +88,7 @@ DESIGNS = {
     "sinusoidal-up5k": Design(
         "sinusoidal, shared", ICE40, AdderParameters(lanes=1, max_width=240, generator="shared")
     ),
-    "rope-8-lanes": Design("RoPE, every DSP", ECP5, RopeParameters(lanes=8, generator="shared")),
-    "rope-32-lanes-85f": Design(
-        "RoPE", "lfe5u-85f-6", RopeParameters(lanes=32, generator="shared")
-    ),
     "rope-up5k": Design("RoPE", ICE40, replace(SMALL, generator="shared")),
-    "rope-hx8k": Design("RoPE", "ice40hx8k", replace(SMALL, generator="serial")),
     "learned-up5k": Design(
         "learned, block RAM", ICE40, AdderParameters(lanes=1, max_width=512), {"depth": 1024}
     ),

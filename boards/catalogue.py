@@ -78,7 +78,13 @@ SMALL = {f"core.{what}": "false" for what in ("counters", "bypass", "carried", "
 SMALL |= {"rope.max_head_dim": "128", "rope.slots": "1", "rope.rows": "2"}
 SMALL |= {"core.small": "true", "host.position_words": "1"}
 ROPE_UP5K = Core(
-    lanes=1, settings=SMALL | {"rope.generator": "shared", "rope.coefficient_bits": "16"}
+    lanes=1,
+    settings=SMALL
+    | {
+        "rope.generator": "shared",
+        "rope.coefficient_bits": "16",
+        "rope.position_bits": "20",  # half a million tokens either way
+    },
 )
 ROPE_IN_LOGIC = Core(lanes=1, settings=SMALL | {"rope.generator": "serial"})
 

@@ -49,12 +49,11 @@ class UartReceiver(wiring.Component):
         m.d.sync += before.eq(line)
 
         phase, active, middle = Signal(p.phase_bits), Signal(), Signal()
-        with m.If(active):
-            m.d.sync += Cat(phase, middle).eq(phase + p.step)
-        with m.Else():
-            # Of the half bit two clocks have passed: that of the fall, and a half each on average
-            # since the line fell and until a bit's middle is met.
-            m.d.sync += Cat(phase, middle).eq((1 << p.phase_bits - 1) + 2 * p.step)
+        # Of the half bit two clocks have passed: that of the fall, and a half each on average since
+        # the line fell and until a bit's middle is met. Chosen before the sum, since a register that
+        # takes either a sum or a constant breaks the sum's carry chain on iCE40.
+        begin = (1 << p.phase_bits - 1) + p.step
+        m.d.sync += Cat(phase, middle).eq(Mux(active, phase, begin) + p.step)
 
         # The start bit is at the bottom when the stop bit is looked at.
         bits = Signal(9, init=-1)

@@ -36,18 +36,16 @@ class UartTransmitter(wiring.Component):
         bits = Signal(10, init=1)
         phase, ends, active = Signal(p.phase_bits), Signal(), Signal()
         m.d.comb += [self.tx.eq(bits[0]), self.i.ready.eq(~active)]
-        with m.If(active):
-            m.d.sync += Cat(phase, ends).eq(phase + p.step)
-            with m.If(ends):
-                with m.If(bits[1:].any()):
-                    m.d.sync += bits.eq(bits[1:])
-                with m.Else():
-                    m.d.sync += active.eq(0)
+        # Chosen before the sum, as in the receiver.
+        m.d.sync += Cat(phase, ends).eq(Mux(active, phase, 0) + p.step)
+        with m.If(active), m.If(ends):
+            with m.If(bits[1:].any()):
+                m.d.sync += bits.eq(bits[1:])
+            with m.Else():
+                m.d.sync += active.eq(0)
         with m.Elif(self.i.valid):
             m.d.sync += [
                 bits.eq(Cat(C(0, 1), self.i.payload, C(1, 1))),
                 active.eq(1),
-                phase.eq(p.step),
-                ends.eq(0),
             ]
         return m

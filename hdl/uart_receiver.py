@@ -50,8 +50,8 @@ class UartReceiver(wiring.Component):
 
         phase, active, middle = Signal(p.phase_bits), Signal(), Signal()
         # Of the half bit two clocks have passed: that of the fall, and a half each on average since
-        # the line fell and until a bit's middle is met. Chosen before the sum, since a register that
-        # takes either a sum or a constant breaks the sum's carry chain on iCE40.
+        # the line fell and until a bit's middle is met. Chosen before the sum, since a register
+        # that takes either a sum or a constant breaks the sum's carry chain on iCE40.
         begin = (1 << p.phase_bits - 1) + p.step
         m.d.sync += Cat(phase, middle).eq(Mux(active, phase, begin) + p.step)
 

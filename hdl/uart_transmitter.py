@@ -38,14 +38,11 @@ class UartTransmitter(wiring.Component):
         m.d.comb += [self.tx.eq(bits[0]), self.i.ready.eq(~active)]
         # Chosen before the sum, as in the receiver.
         m.d.sync += Cat(phase, ends).eq(Mux(active, phase, 0) + p.step)
-        with m.If(active), m.If(ends):
+        with m.If(active & ends):
             with m.If(bits[1:].any()):
                 m.d.sync += bits.eq(bits[1:])
             with m.Else():
                 m.d.sync += active.eq(0)
-        with m.Elif(self.i.valid):
-            m.d.sync += [
-                bits.eq(Cat(C(0, 1), self.i.payload, C(1, 1))),
-                active.eq(1),
-            ]
+        with m.Elif(self.i.valid & ~active):
+            m.d.sync += [bits.eq(Cat(C(0, 1), self.i.payload, C(1, 1))), active.eq(1)]
         return m

@@ -76,8 +76,6 @@ ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
 SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=1, rows=2)
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters(), seeds=3),
-    "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
-    "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
     "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
     "learned-ram": Design(

@@ -121,7 +121,7 @@ class RopeEngine(wiring.Component):
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
-        naming, drain = 14 + (self.parameters.lanes > 1), 3
+        naming, drain = 14 + 2 * (self.parameters.lanes > 1), 3
         return naming + RotationRow.latency + self._rotator.latency + drain
 
     def elaborate(self, platform):  # noqa: D102

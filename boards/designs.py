@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The designs whose figures are reported, each on its device."""
 
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 
 from amaranth.lib import wiring
 
@@ -73,7 +73,6 @@ class Design:
 
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
-SMALL = RopeParameters(lanes=1, coefficient_bits=16, max_head_dim=128, slots=1, rows=2)
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters(), seeds=3),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
@@ -86,7 +85,6 @@ DESIGNS = {
     "sinusoidal-up5k": Design(
         "sinusoidal, shared", ICE40, AdderParameters(lanes=1, max_width=240, generator="shared")
     ),
-    "rope-up5k": Design("RoPE", ICE40, replace(SMALL, generator="shared")),
     "learned-up5k": Design(
         "learned, block RAM", ICE40, AdderParameters(lanes=1, max_width=512), {"depth": 1024}
     ),

@@ -74,7 +74,8 @@ class Design:
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
 DESIGNS = {
-    "rope": Design("RoPE", ECP5, RopeParameters(), seeds=3),
+    "rope": Design("RoPE", ECP5, RopeParameters()),
+    "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
     "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
     "learned-ram": Design(

@@ -56,7 +56,7 @@ def test_a_browser_draws_every_figure_and_has_no_complaint(browser, written):
     assert set(titles) >= TITLES
     sizes = browser.value(SIZES)
     assert len(sizes) == len(titles)
-    assert all(width > 100 and height > 40 for width, height in sizes)
+    assert all(width > 100 and height > 20 for width, height in sizes)
     assert not browser.value(OUTSIDE)
     assert browser.value("document.querySelectorAll('table').length") >= 3
     fetched = {url for url in browser.requests if not url.startswith("data:")}

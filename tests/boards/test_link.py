@@ -18,6 +18,7 @@ from ropeway.golden.rotation import rope
 from ropeway.golden.table import HeadPattern
 from ropeway.sim.board_port import PtyPort
 from tests.boards.fake_board import FakeBoard
+from tests.golden.configs import SMALL_LLAMA_4
 
 CORE = CoreParameters(rope=RopeParameters(lanes=2, max_head_dim=64, slots=2), bus="registers")
 BOARD = HostedParameters(core=CORE, clock_hz=48_000_000)
@@ -29,20 +30,6 @@ YARN = {
     "max_position_embeddings": 32768,
     "rope_theta": 1e6,
     "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 32768},
-}
-LLAMA_4 = {
-    "model_type": "llama4_text",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "num_hidden_layers": 4,
-    "rope_theta": 500000.0,
-    "head_dim": 16,
-    "max_position_embeddings": 1 << 20,
-    "no_rope_layers": [1, 1, 1, 0],
-    "attn_temperature_tuning": True,
-    "floor_scale": 100,
-    "attn_scale": 0.1,
 }
 POSITIONS = np.array([0, 1, -5, 100_000, 131_071])
 
@@ -138,7 +125,7 @@ def test_every_kind_of_word_goes_through(name):
 def test_a_temperature_and_several_layers_pass_token_by_token():
     engine = RopeParameters(lanes=2, max_head_dim=64, slots=2, temperature=True)
     p = replace(BOARD, core=CoreParameters(rope=engine, bus="registers"))
-    geometries, slots = rope_slots(model_of(LLAMA_4), np.array([0, 3, 1, 3]), 4)
+    geometries, slots = rope_slots(model_of(SMALL_LLAMA_4), np.array([0, 3, 1, 3]), 4)
     batch = RopeBatch(
         heads={"q": heads(4, tokens=4, head_dim=16) // 4, "k": heads(2, 2, tokens=4, head_dim=16)},
         positions=np.array([0, 9000, 3, 20_000]),

@@ -23,6 +23,7 @@ from ropeway.sim import native_engine
 from ropeway.sim import simulate as simulation
 from ropeway.sim.cocotb_run import SimulatorMissingError
 from tests.conftest import TINY_LLAMA
+from tests.golden.configs import SMALL_LLAMA_4
 
 TOKENS = 5
 REPORT = {
@@ -561,26 +562,10 @@ def test_truncated_archive_is_one_line(tiny, ropeway, tmp_path, content):
     assert called.err.count("\n") == 1
 
 
-LLAMA_4 = {
-    "model_type": "llama4_text",
-    "hidden_size": 64,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "num_hidden_layers": 4,
-    "rope_theta": 500000.0,
-    "head_dim": 16,
-    "max_position_embeddings": 1 << 20,
-    "no_rope_layers": [1, 1, 1, 0],
-    "attn_temperature_tuning": True,
-    "floor_scale": 100,
-    "attn_scale": 0.1,
-}
-
-
 @pytest.mark.parametrize("engine", ["exact", "golden", "sim"])
 def test_queries_of_a_layer_without_rotation_take_llama_4_s_temperature(tmp_path, run, engine):
     config = tmp_path / "llama4.json"
-    config.write_text(json.dumps(LLAMA_4))
+    config.write_text(json.dumps(SMALL_LLAMA_4))
     positions = np.array([0, 98, 99, 1000, 250_000])
     arrays = integers(most=7000) | {"positions": positions}
     nope = arrays | {"layers": np.full(TOKENS, 3)}

@@ -14,6 +14,20 @@ LLAMA: dict[str, Any] = {
     "max_position_embeddings": 131072,
     "rope_theta": 500000.0,
 }
+SMALL_LLAMA_4: dict[str, Any] = {
+    "model_type": "llama4_text",
+    "hidden_size": 64,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "num_hidden_layers": 4,
+    "rope_theta": 500000.0,
+    "head_dim": 16,
+    "max_position_embeddings": 1 << 20,
+    "no_rope_layers": [1, 1, 1, 0],
+    "attn_temperature_tuning": True,
+    "floor_scale": 100,
+    "attn_scale": 0.1,
+}
 YARN: dict[str, Any] = {
     "type": "yarn",
     "factor": 4.0,

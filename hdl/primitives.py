@@ -8,6 +8,7 @@ for.
 """
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from amaranth import *
 from amaranth.lib import wiring
@@ -122,6 +123,7 @@ class Ram(wiring.Component):
     read_data: Signal
 
     latency = 2
+    _attributes: ClassVar[dict[str, int | str]] = {"no_rw_check": 1}
 
     def __init__(self, width: int, depth: int):
         self._width, self._depth = width, depth
@@ -150,7 +152,7 @@ class Ram(wiring.Component):
     def _generic(self, m):
         """What any synthesizer infers."""
         m.submodules.memory = memory = Memory(
-            shape=self._width, depth=self._depth, init=[], attrs={"no_rw_check": 1}
+            shape=self._width, depth=self._depth, init=[], attrs=self._attributes
         )
         write, read = memory.write_port(), memory.read_port(domain="comb")
         word = Signal(self._width, reset_less=True)

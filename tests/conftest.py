@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests of more than one folder share."""
 
+import gc
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +35,13 @@ def native_cache(monkeypatch) -> Path:
     folder = Path(__file__).parents[1] / "build" / "native"
     monkeypatch.setattr("ropeway.sim.native_build.cache_folder", lambda: folder)
     return folder
+
+
+@pytest.fixture(scope="module", autouse=True)
+def garbage() -> Iterator[None]:
+    """What a module leaves warns in the module's own name, not in whose test it is collected."""
+    yield
+    gc.collect()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 from . import (
     bursts,
     counts,
+    direct,
     framing,
     images,
     memory,
@@ -38,6 +39,7 @@ CLAIMS: list[Proof | Structure] = [
     *registers.PROOFS,
     *routers.PROOFS,
     *packets.PROOFS,
+    *direct.PROOFS,
     *sources.PROOFS,
     *ports.PROOFS,
     *units.PROOFS,

@@ -48,6 +48,7 @@ def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:
     given = dut.o.valid & dut.o.ready
     order = in_queue(m, dut.o, dut, dut.i.valid, dut.i.payload, given)
     assume(m, order.held != DEPTH - 1, when=dut.i.valid)
+    invariant(m, order.held < DEPTH)
     cover(m, (order.held == 8) & dut.o.valid & (order.value == 5))
     return m
 
@@ -55,7 +56,7 @@ def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:
 def in_queue(m: Module, o, queue: Opened, taken, item, given) -> Order:
     """Prove that items come out at ``o`` as they were ``taken`` into a queue right before it."""
     bits = len(queue["head"])
-    order = in_order(m, taken, item, o.valid, given, o.payload, (1 << bits) - 1)
+    order = in_order(m, taken, item, o.valid, given, o.payload, 1 << bits)
     invariant(m, order.held == places(m, queue) + o.valid)
     order.place(0, o.payload, when=o.valid)
     at = (queue["head"] + order.ahead - o.valid)[:bits]

@@ -43,7 +43,7 @@ prove: $(VENV)/prove ## every formal proof, and every bug planted to see it fail
 regress: $(VENV)/test ## the whole core's Verilog against the golden model, in many cases; ARGS are its options
 	$(BIN)/ropeway regress $(ARGS)
 
-netlists: $(VENV)/test ## every unit and engine as synthesized for ECP5 and iCE40, simulated against the golden model
+netlists: $(VENV)/test ## every unit and engine as synthesized for ECP5, iCE40 and Gowin, simulated against the golden model
 	$(BIN)/python -m pytest tests/netlist tests/netlist/every_netlist.py $(ARGS)
 
 prefill: $(VENV)/test ## a Llama layer's prefill of 4,096 tokens through the compiled Verilog

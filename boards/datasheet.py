@@ -13,9 +13,8 @@ from ropeway.hdl.learned_adder import LearnedAdder
 from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 from ropeway.sim.waveform import packets_waveform
 
-__all__ = ["CORE_CLOCKS", "filled"]
+__all__ = ["filled"]
 
-CORE_CLOCKS = 2  # from a position to its first result, beside its unit's: a register at either end
 SECTION = re.compile(r"(<!-- begin (\w+)[^\n]*-->\n).*?(<!-- end \2 -->)", re.DOTALL)
 
 
@@ -44,15 +43,16 @@ def latency_table(top: CoreTop) -> str:
     """Clocks through each unit."""
     rows = ["| from | to | clocks |", "| --- | --- | --- |"]
     units = top.core.vectors.units if top.core.vectors else {}
+    added = top.core.added_latency
     for unit in units.values():
         match unit:
             case RopeEngine():
-                what, clocks = "position, adjacent pairs", f"{unit.latency + CORE_CLOCKS}"
+                what, clocks = "position, adjacent pairs", f"{unit.latency + added}"
             case SinusoidalAdder():
                 beats = f"and {unit.interval} for each beat of a row but the first"
-                what, clocks = "position, sinusoidal", f"{unit.latency + CORE_CLOCKS} {beats}"
+                what, clocks = "position, sinusoidal", f"{unit.latency + added} {beats}"
             case LearnedAdder() if isinstance(top.parameters.table, RamTable):
-                what, clocks = "position, learned in block RAM", f"{unit.latency + CORE_CLOCKS}"
+                what, clocks = "position, learned in block RAM", f"{unit.latency + added}"
             case _:
                 continue
         rows.append(f"| {what} | its first result | {clocks} |")

@@ -2,20 +2,23 @@
 """The designs whose figures are reported, each on its device."""
 
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from amaranth.lib import wiring
 
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.alibi_parameters import AlibiParameters
+from ropeway.golden.core_parameters import CoreParameters
 from ropeway.golden.parameters import RopeParameters
 from ropeway.hdl.alibi import AlibiUnit
+from ropeway.hdl.core import RopewayCore
 from ropeway.hdl.engine import RopeEngine
 from ropeway.hdl.learned_adder import LearnedAdder
 from ropeway.hdl.learned_memory import LearnedMemory
 from ropeway.hdl.learned_ram import LearnedRam
 from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 
-__all__ = ["DESIGNS", "Design"]
+__all__ = ["DESIGNS", "Design", "latency"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class Design:
 
     ``source`` is what feeds a learned adder: the beats of its block RAM (``depth``), or the width
     of its bus in bits (``bus_bits``). ``seeds`` says with how many it is placed, from 1 on; one
-    that is ``quick`` is measured by ``ropeway report --quick`` too.
+    that is ``quick`` is measured by ``ropeway report --quick`` too. ``core`` are the parameters of
+    a core around it, beside its unit, where the core is what is placed.
     """
 
     title: str
@@ -33,6 +37,7 @@ class Design:
     source: dict[str, int] = field(default_factory=dict)
     seeds: int = 3
     quick: bool = False
+    core: dict[str, Any] = field(default_factory=dict)
 
     @property
     def scheme(self) -> str:
@@ -56,11 +61,13 @@ class Design:
 
     def configuration(self) -> dict:
         """All that was chosen when it was built."""
-        return asdict(self.parameters) | self.source
+        return asdict(self.parameters) | self.source | {f"core_{k}": v for k, v in self.core.items()}
 
     def build(self) -> wiring.Component:
         """The unit itself."""
         p = self.parameters
+        if self.core:
+            return RopewayCore(CoreParameters(**{self.scheme: p}, **self.core))
         if isinstance(p, RopeParameters):
             return RopeEngine(p)
         if isinstance(p, AlibiParameters):
@@ -72,10 +79,26 @@ class Design:
         return SinusoidalAdder(p)
 
 
+def latency(component: wiring.Component) -> int | None:
+    """Clocks from a position to its result; None where that is external memory's."""
+    if isinstance(component, RopewayCore):
+        (unit,) = component.vectors.units.values()
+        return unit.latency + component.added_latency
+    return getattr(component, "latency", None)
+
+
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters()),
     "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
+    "rope-core": Design(
+        "RoPE core, AXI4-Lite",
+        ECP5,
+        RopeParameters(
+            lanes=1, max_head_dim=128, slots=1, rows=2, position_bits=20, generator="shared"
+        ),
+        core=dict.fromkeys(("counters", "bypass", "carried", "keep", "runs"), False),
+    ),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
     "sinusoidal": Design("sinusoidal", ECP5, AdderParameters()),
     "learned-ram": Design(

@@ -98,6 +98,7 @@ def _unit(report: dict, geometries: list[Geometry]) -> str | None:
         for name, design in DESIGNS.items()
         if name in report["designs"]
         and first is not None
+        and not design.core
         and design.scheme == scheme
         and design.device == first.device
         and design.parameters.data_bits == WORD

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .designs import Design
+from .designs import Design, latency
 from .devices import DEVICES
 from .harness import SerialPorts
 from .place import Placement, netlist, place, synthesize_rtlil
@@ -58,7 +58,7 @@ def elaborate(item: tuple[str, Design]) -> Elaborated:
     component = design.build()
     text = netlist(component, device)
     pins = netlist(component, device, SerialPorts) if device.family.few_pins else ""
-    return Elaborated(name, design.device, text, pins, getattr(component, "latency", None))
+    return Elaborated(name, design.device, text, pins, latency(component))
 
 
 def synthesize_design(design: Elaborated) -> Synthesized:

@@ -114,6 +114,7 @@ def _design(args: argparse.Namespace, geometry: Geometry) -> tuple[Any, float]:
         name: design
         for name, design in DESIGNS.items()
         if (design.device, design.scheme) == (args.device, geometry.scheme)
+        and not design.core
         and "bus_bits" not in design.source
         and design.parameters.data_bits == bits
         and getattr(design.parameters, "format", FIXED) == FIXED

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes registers from a read-only memory after power-on, so that a device needs no host."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from amaranth import *
 from amaranth.lib import stream, wiring
@@ -23,16 +23,21 @@ def boot_content(writes: Iterable[tuple[int, int]]) -> list[int]:
     Runs of words one behind the other: how many, the first's address in words, and then each with
     its low half first. A run of none is the end.
     """
+    content = []
+    for address, words in _runs(writes):
+        content += [len(words), address // BUS_BYTES]
+        content += (half for word in words for half in (word & 0xFFFF, word >> HALF))
+    return content + [0] * ((1 << len(content).bit_length()) - len(content))
+
+
+def _runs(writes: Iterable[tuple[int, int]]) -> list[tuple[int, list[int]]]:
+    """Writes in their order: addresses, and the words from each on."""
     runs: list[tuple[int, list[int]]] = []
     for address, word in writes:
         if not runs or address != runs[-1][0] + BUS_BYTES * len(runs[-1][1]):
             runs.append((address, []))
         runs[-1][1].append(word)
-    content = []
-    for address, words in runs:
-        content += [len(words), address // BUS_BYTES]
-        content += (half for word in words for half in (word & 0xFFFF, word >> HALF))
-    return content + [0] * ((1 << len(content).bit_length()) - len(content))
+    return runs
 
 
 class Boot(wiring.Component):
@@ -59,8 +64,9 @@ class Boot(wiring.Component):
     answer: stream.Interface
     done: Signal
 
-    def __init__(self, writes: Iterable[tuple[int, int]], *, wait: int, address_bits: int):
+    def __init__(self, writes: Sequence[tuple[int, int]], *, wait: int, address_bits: int):
         self._wait, self._rom = wait, DualRom(HALF, boot_content(writes))
+        self._longest = max((len(words) for _, words in _runs(writes)), default=0)
         super().__init__(
             {
                 "request": Out(pulse_stream(request_layout(address_bits))),
@@ -72,28 +78,30 @@ class Boot(wiring.Component):
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         m.submodules.rom = rom = self._rom
-        at, fresh, advances = Signal.like(rom.a_address), Signal(rom.latency), Signal()
+        at, fresh, advances = Signal.like(rom.a_address), Signal(rom.latency + 1), Signal()
         m.d.comb += [rom.a_address.eq(at), rom.b_address.eq(at)]
         m.d.sync += fresh.eq(Cat(C(1), fresh))
         with m.If(advances):
             m.d.sync += [at.eq(at + 1), fresh.eq(0)]
 
-        half, there = rom.a_data, fresh[-1]
+        half, there = rom.a_data, fresh[rom.latency - 1]
+        # Told a clock later, or much later: all of a word takes long to look at.
+        empty, final = Signal(), Signal()
         request = self.request.payload
         m.d.comb += [request.write.eq(1), request.strobe.eq(-1)]
-        left, waited = Signal(HALF), Signal(range(self._wait + 1))
+        left, waited = Signal(range(self._longest + 1)), Signal(range(self._wait + 1))
         number = request.address[2:]
+        m.d.sync += [empty.eq(~half.any()), final.eq(left == 1)]
         with m.FSM():
             with m.State("POWER"):
                 m.d.sync += [waited.eq(waited + 1), fresh.eq(0)]
                 with m.If(waited == self._wait):
                     m.next = "COUNT"
-            with m.State("COUNT"), m.If(there):
-                m.d.comb += advances.eq(half.any())
+            with m.State("COUNT"), m.If(fresh[-1]):
+                m.d.comb += advances.eq(~empty)
                 m.d.sync += left.eq(half)
-                with m.If(half.any()):
-                    m.next = "ADDRESS"
-                with m.Else():
+                m.next = "ADDRESS"
+                with m.If(empty):
                     m.next = "DONE"
             with m.State("ADDRESS"), m.If(there):
                 m.d.comb += advances.eq(1)
@@ -115,10 +123,9 @@ class Boot(wiring.Component):
                     m.next = "ASK"
                 with m.Else():
                     m.d.sync += [number.eq(number + 1), left.eq(left - 1)]
-                    with m.If(left == 1):
+                    m.next = "LOW"
+                    with m.If(final):
                         m.next = "COUNT"
-                    with m.Else():
-                        m.next = "LOW"
             with m.State("DONE"):
                 m.d.comb += self.done.eq(1)
         return m

@@ -30,7 +30,8 @@ class RopewayCore(wiring.Component):
     docs/datasheet.md says how to use it, docs/registers.md what its registers are. One clock; no
     output depends on an input within a clock.
 
-    Latency of a vector: VectorPath's, and 1 clock; of a score: AlibiUnit's, and 1. A beat a clock.
+    Latency of a vector: its unit's, and ``added_latency`` clocks; of a score: AlibiUnit's, and 1. A
+    beat a clock.
 
     Ports
     -----
@@ -68,6 +69,11 @@ class RopewayCore(wiring.Component):
         if self.scores:
             ports |= score_signatures(p)
         super().__init__(ports)
+
+    @property
+    def added_latency(self) -> int:
+        """Clocks that a vector takes beside its unit's: a register at its port, and its path's."""
+        return 1 + self.vectors.added_latency if self.vectors else 0
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()

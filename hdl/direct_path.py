@@ -47,6 +47,8 @@ class DirectPath(wiring.Component):
     events: data.View
     partial: Signal
 
+    added_latency = 0
+
     def __init__(self, p: CoreParameters):
         self.parameters = p
         self.units = made_units(p)

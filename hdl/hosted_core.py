@@ -115,13 +115,14 @@ class HostedCore(wiring.Component):
             managers.append(boot)
         else:
             m.d.comb += booted.eq(1)
-        m.d.comb += [
-            bridge.hold.eq(~booted),
+        m.d.comb += bridge.hold.eq(~booted)
+        # A register: what is decoded of a request is deep enough.
+        m.d.sync += [
             split.request.valid.eq(Cat(manager.request.valid for manager in managers).any()),
             split.request.payload.eq(managers[-1].request.payload),
         ]
         with m.If(booted):
-            m.d.comb += split.request.payload.eq(bridge.request.payload)
+            m.d.sync += split.request.payload.eq(bridge.request.payload)
         for manager in managers:
             m.d.comb += [
                 manager.answer.valid.eq(split.answer.valid),

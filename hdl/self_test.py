@@ -37,7 +37,8 @@ class SelfTest(wiring.Component):
     start : In
         Ignored while ``busy``.
     tokens, beats : In
-        How many tokens, and a token's beats; steady while ``busy``. 0 is all and one more.
+        How many tokens, and a token's beats; steady from a clock before ``start`` on while
+        ``busy``. 0 is all and one more.
     seed : In
     expect, expected_number, expected : In
         Keep a word of what the signature is to be.
@@ -98,8 +99,9 @@ class SelfTest(wiring.Component):
         m.d.comb += begins.eq(self.start & ~self.busy)
         with m.If(begins):
             m.d.sync += [self.busy.eq(1), self.done.eq(0)]
-        taken = self._offer(m, begins)
-        ended = self._take(m, begins)
+        ended = Signal()
+        taken = self._offer(m, begins, ended)
+        self._take(m, begins, ended)
         with m.If(ended):
             m.d.sync += [self.busy.eq(0), self.done.eq(1)]
 
@@ -110,20 +112,22 @@ class SelfTest(wiring.Component):
             m.d.sync += [timed.eq(timed | taken), self.clocks.eq(self.clocks + timed)]
         return m
 
-    def _offer(self, m, begins: Value) -> Signal:
+    def _offer(self, m, begins: Value, ended: Value) -> Signal:
         """Beats, from when it begins; whether one is taken."""
         taken, last = Signal(), self.o.tlast
-        # From 1 on: what is counted up from a constant takes half the logic.
-        beat, token = Signal.like(self.beats), Signal.like(self.tokens)
-        m.d.comb += [taken.eq(self.o.tvalid & self.o.tready), last.eq(beat == self.beats)]
+        # Of the next beat; what is counted up from a constant takes half the logic.
+        beat, single = Signal.like(self.beats), Signal()
+        m.d.comb += taken.eq(self.o.tvalid & self.o.tready)
+        m.d.sync += single.eq(self.beats == 1)
         with m.If(begins | (taken & last)):
-            m.d.sync += beat.eq(1)
+            m.d.sync += [beat.eq(2), last.eq(single)]
         with m.Elif(taken):
-            m.d.sync += beat.eq(beat + 1)
+            m.d.sync += [beat.eq(beat + 1), last.eq(beat == self.beats)]
+        final = self._final(m, begins | (taken & last), ended, "offered")
         with m.If(begins):
-            m.d.sync += [token.eq(1), self.o.tvalid.eq(1)]
+            m.d.sync += self.o.tvalid.eq(1)
         with m.Elif(taken & last):
-            m.d.sync += [token.eq(token + 1), self.o.tvalid.eq(token != self.tokens)]
+            m.d.sync += self.o.tvalid.eq(~final)
 
         seeds = lane_seeds(lanes_of(self._p), 0).tolist()
         width = self._p.data_bits
@@ -143,22 +147,31 @@ class SelfTest(wiring.Component):
             m.d.comb += self.o.tkeep.eq(-1)
         return taken
 
-    def _take(self, m, begins: Value) -> Signal:
-        """Results, into the signature; whether the last one ends."""
-        given, ended, wrong = Signal(), Signal(), Signal()
-        token = Signal.like(self.tokens)
+    def _final(self, m, follows: Value, ended: Value, name: str) -> Signal:
+        """Whether a token is the last, where ``follows`` says that one follows.
+
+        That is decided as it begins: a comparison of all bits is far from what it decides.
+        """
+        token, final = Signal.like(self.tokens, init=1, name=name), Signal(name=f"{name}_final")
+        with m.If(ended):
+            m.d.sync += token.eq(1)
+        with m.Elif(follows):
+            m.d.sync += [token.eq(token + 1), final.eq(token == self.tokens)]
+        return final
+
+    def _take(self, m, begins: Value, ended: Signal):
+        """Results, into the signature; and whether the last one ends."""
+        given, wrong = Signal(), Signal()
+        final = self._final(m, begins | (given & self.i.tlast), ended, "taken")
         m.d.comb += [
             self.i.tready.eq(self.busy),
             given.eq(self.i.tvalid & self.busy),
-            ended.eq(given & self.i.tlast & (token == self.tokens)),
+            ended.eq(given & self.i.tlast & final),
         ]
         with m.If(begins):
-            m.d.sync += [token.eq(1), wrong.eq(0)]
+            m.d.sync += wrong.eq(0)
         with m.Elif(given):
-            m.d.sync += [
-                token.eq(token + self.i.tlast),
-                wrong.eq(wrong | self.i.tuser[SLOT_BYTE + EPOCH_BITS]),
-            ]
+            m.d.sync += wrong.eq(wrong | self.i.tuser[SLOT_BYTE + EPOCH_BITS])
 
         lanes, width = lanes_of(self._p), self._p.output_bits
         words = Signal(data.ArrayLayout(LANE_BITS, lanes))
@@ -179,7 +192,6 @@ class SelfTest(wiring.Component):
         m.d.sync += self.matched.eq(self.done & ~wrong & same)
         chosen = m.d.sync if lanes > 1 else m.d.comb
         chosen += self.signature_word.eq(words[self.signature_number])
-        return ended
 
 
 def _stepped(word: Value, bits: int) -> Value:

@@ -29,7 +29,8 @@ class VectorPath(wiring.Component):
     while tokens pass another. A packet with a partial beat is processed as if it were whole, and
     its result's last beat has ``error``.
 
-    Latency from a position to the first result: the unit's, and 1 clock; one beat a clock.
+    Latency from a position to the first result: the unit's, and ``added_latency``, a clock; one
+    beat a clock.
 
     Ports
     -----
@@ -63,6 +64,8 @@ class VectorPath(wiring.Component):
     events: data.View
     partial: Signal
     unknown: Signal
+
+    added_latency = 1
 
     def __init__(self, p: CoreParameters):
         self.parameters = p

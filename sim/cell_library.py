@@ -43,5 +43,12 @@ LIBRARIES = {
             ("cells_sim.v",),
             "NO_ICE40_DEFAULT_ASSIGNMENTS",  # to open inputs, in SystemVerilog: netlists have none
         ),
+        CellLibrary(
+            "gowin",
+            "GW1NR-9C",
+            ("cells_sim.v", "cells_xtra_gw1n.v"),
+            ("cells_sim.v",),
+            "NO_DEFINITIONS",  # there are none
+        ),
     )
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """What synthesis made of a design, as Verilog that simulates: its cells and their models.
 
-Yosys has models of the iCE40's cells, and of the ECP5's but for the multiplier and the block RAM,
-whose models stand in sim/cell-models/.
+Yosys has models of the iCE40's cells, and of the ECP5's and Gowin's but for the ECP5's multiplier
+and all block RAM, whose models stand in sim/cell-models/.
 """
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -26,8 +27,11 @@ def device_models(library: CellLibrary) -> dict[str, str]:
 def cell_models(library: CellLibrary) -> str:
     """Verilog of every cell that a netlist of a family has."""
     share = yosys_share() / library.name
-    texts = [(share / name).read_text() for name in library.models]
-    return "\n".join((f"`define {library.definition}", *texts, *device_models(library).values()))
+    texts, own = [(share / name).read_text() for name in library.models], device_models(library)
+    # Of a block of ours Yosys may have an empty module.
+    emptied = re.compile(rf"\bmodule ({'|'.join(own)}) .*?\bendmodule\b", re.DOTALL)
+    texts = [emptied.sub("", text) if own else text for text in texts]
+    return "\n".join((f"`define {library.definition}", *texts, *own.values()))
 
 
 def netlist_verilog(design: Path, library: CellLibrary, name: str) -> str:

@@ -67,8 +67,10 @@ async def run(ctx, test: SelfTest, beats: int, expected=(), *, tokens: int = 9, 
         ctx.set(test.expect, 1)
         await ctx.tick()
     ctx.set(test.expect, 0)
-    for name, value in (("tokens", tokens), ("beats", beats), ("seed", seed), ("start", 1)):
+    for name, value in (("tokens", tokens), ("beats", beats), ("seed", seed)):
         ctx.set(getattr(test, name), value)
+    await ctx.tick()
+    ctx.set(test.start, 1)
     await ctx.tick()
     ctx.set(test.start, 0)
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every device primitive twice: as our instance of a block, and as what synthesis infers."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from amaranth.hdl import Elaboratable, Fragment, Module, Value, signed, unsigned
 from amaranth.lib import data, stream, wiring
@@ -43,19 +45,23 @@ class Generic(Elaboratable):
 
 
 class Blocks(wiring.Component):
-    """All of them on the same inputs; results come ``LATENCY`` clocks later, and never wait."""
+    """All of them on the same inputs; results come ``LATENCY`` clocks later, and never wait.
+
+    ``forms`` are those that there are; results of others are 0.
+    """
 
     i: stream.Interface
     o: stream.Interface
 
-    def __init__(self):
+    def __init__(self, forms: Sequence[str] = FORMS):
+        self.forms = forms
         super().__init__({"i": In(stream.Signature(INPUTS)), "o": Out(stream.Signature(OUTPUTS))})
 
     def elaborate(self, _platform):
         m = Module()
         m.d.comb += self.i.ready.eq(1)
         m.d.comb += self.o.valid.eq(delayed(m, self.i.valid, LATENCY, reset_less=False))
-        for form in FORMS:
+        for form in self.forms:
             self._multipliers(m, form)
             self._memories(m, form)
         return m

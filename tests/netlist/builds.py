@@ -7,19 +7,19 @@ from pathlib import Path
 import numpy as np
 from amaranth.lib import wiring
 
-from ropeway.boards.devices import DEVICES
+from ropeway.boards.devices import Device, family_of
 from ropeway.boards.place import synthesize_bare
 from ropeway.sim.cell_library import LIBRARIES
 from ropeway.sim.native_build import TOP
 from ropeway.sim.netlist import netlist_verilog
 
-PARTS = {"ecp5": "lfe5u-25f-6", "ice40": "ice40up5k"}
-
 
 def netlist_of(component: wiring.Component, family: str, folder: Path) -> tuple[str, dict]:
     """The netlist and its cells' models as Verilog, and how many cells of each type it has."""
-    cells = synthesize_bare(component, DEVICES[PARTS[family]], folder)
-    return netlist_verilog(folder / "design.json", LIBRARIES[family], TOP), cells
+    library = LIBRARIES[family]
+    device = Device(library.device, family_of(library.device), nextpnr=(), target=0)
+    cells = synthesize_bare(component, device, folder)
+    return netlist_verilog(folder / "design.json", library, TOP), cells
 
 
 def items_of(values: Iterable[int], bits: int) -> np.ndarray:

@@ -23,7 +23,14 @@ ENGINES = {
         24,
         ("SB_MAC16", 8),
     ),
+    "gowin": (
+        RopeParameters(lanes=1, generator="serial", max_head_dim=128, slots=1, rows=2),
+        24,
+        ("SPX9", 3),
+    ),
 }
+# Blocks that a hosted core has at least.
+HOSTED = {"ice40": ("SB_MAC16", 4), "gowin": ("SPX9", 3)}
 
 
 @pytest.fixture
@@ -51,10 +58,12 @@ def test_a_unit_s_results_are_golden_s(name, family, folder):
     assert unit.differs(verilog) is None
 
 
-def test_a_hosted_core_passes_its_self_test_and_turns_a_token(folder):
-    host, cells = hosted_netlist(folder)
+@pytest.mark.parametrize("family", HOSTED)
+def test_a_hosted_core_passes_its_self_test_and_turns_a_token(family, folder):
+    host, cells = hosted_netlist(family, folder)
     print(cells)
-    assert cells["SB_MAC16"] >= 4
+    block, least = HOSTED[family]
+    assert cells[block] >= least
     check_a_token(host)
 
 

@@ -14,16 +14,19 @@ from tests.netlist.builds import netlist_of
 from tests.sim.serial_host import SerialHost
 from tests.sim.test_hosted_core import ENGINE, SMALL, TABLE, random_tokens
 
-SIXTEEN = replace(ENGINE, coefficient_bits=16, multipliers=4)
-HOSTED = replace(SMALL, core=replace(SMALL.core, rope=SIXTEEN))
+ENGINES = {
+    "ice40": replace(ENGINE, coefficient_bits=16, multipliers=4),
+    "gowin": replace(ENGINE, generator="serial"),
+}
 
 
-def hosted_netlist(folder: Path) -> tuple[SerialHost, dict[str, int]]:
-    """A host of the small core's netlist for an iCE40UP5K, and its cells."""
-    hosted = HostedCore(HOSTED)
-    verilog, cells = netlist_of(hosted, "ice40", folder)
+def hosted_netlist(family: str, folder: Path) -> tuple[SerialHost, dict[str, int]]:
+    """A host of the small core's netlist for a family, and its cells."""
+    p = replace(SMALL, core=replace(SMALL.core, rope=ENGINES[family]))
+    hosted = HostedCore(p)
+    verilog, cells = netlist_of(hosted, family, folder)
     model = NativeModel(hosted, streams=(), verilog=verilog)
-    return SerialHost(HOSTED, model), cells
+    return SerialHost(p, model), cells
 
 
 def check_a_token(host: SerialHost):
@@ -33,6 +36,8 @@ def check_a_token(host: SerialHost):
     assert [host.model.peek(name) for name in ("busy", "passed", "failed")] == [0, 1, 0]
     tokens, position = random_tokens(1), -1234
     host.put(tokens, [position])
-    wanted, _ = rope(SIXTEEN, TABLE, tokens, np.array([position]))
+    engine = host.parameters.core.rope
+    assert engine is not None
+    wanted, _ = rope(engine, TABLE, tokens, np.array([position]))
     assert (host.get(tokens) == wanted).all()
     assert host.flags() == set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our models of ECP5 blocks, our instances of them and Yosys's inference say the same."""
+"""Our models of blocks, our instances of them and Yosys's inference say the same."""
 
 import json
 import re
@@ -15,6 +15,7 @@ from tests.netlist.blocks import CONTENT, FORMS, INPUTS, OUTPUTS, RAMS, SHAPES, 
 from tests.netlist.builds import netlist_of
 
 CLOCKS = 2048
+GOWIN_BLOCKS = {"SDPX9B": 1, "DPX9B": 2, "MULT18X18": 0}
 OF_REGISTERS = {"REG_INPUTA_CLK", "REG_INPUTB_CLK", "REG_OUTPUT_CLK", "REGMODE_A", "REGMODE_B"}
 # Of resets that never come, of ports that do not both read and write, and what is the default.
 MOOT = {
@@ -100,7 +101,7 @@ def differences(blocks: Blocks, verilog: str, cache: Path) -> set[str]:
         assert np.count_nonzero(compared[name]) > CLOCKS // 8
     return {
         f"{form}_{name}"
-        for form in FORMS
+        for form in blocks.forms
         for name, values in wanted.items()
         if np.any((found[f"{form}_{name}"] != values) & compared[name])
     }
@@ -109,6 +110,15 @@ def differences(blocks: Blocks, verilog: str, cache: Path) -> set[str]:
 @pytest.mark.slow
 def test_every_form_of_every_primitive_gives_the_words_it_must(blocks, netlist, tmp_path):
     assert differences(blocks, netlist, tmp_path) == set()
+
+
+@pytest.mark.slow
+def test_gowin_s_form_of_every_primitive_gives_the_words_it_must(request, tmp_path):
+    folder: Path = request.config.rootpath / "build" / "test-netlist-gowin"
+    blocks = Blocks(FORMS[:1])
+    verilog, cells = netlist_of(blocks, "gowin", folder)
+    assert {name: cells.get(name, 0) for name in GOWIN_BLOCKS} == GOWIN_BLOCKS
+    assert differences(blocks, verilog, tmp_path) == set()
 
 
 def configured(cell: dict, behind: dict) -> tuple[list, list, list]:

@@ -9,10 +9,14 @@ import pytest
 from ropeway.golden.adder_parameters import AdderParameters
 from ropeway.golden.core_parameters import CoreParameters
 from ropeway.golden.parameters import RopeParameters
+from ropeway.golden.table import HeadPattern, Pairing
+from ropeway.hdl.core import RopewayCore
+from ropeway.hdl.engine import RopeEngine
 from ropeway.sim.core_bench import CoreBench, Mixture
 from ropeway.sim.core_script import CoreLoad, CoreScript, CoreToken, written
 from ropeway.sim.core_traffic import CoreTraffic, preset_tables
 from ropeway.sim.random_words import data_words
+from tests.geometries import geometry
 
 pytestmark = pytest.mark.slow  # each core is compiled
 
@@ -63,6 +67,17 @@ def test_many_short_tokens_are_on_their_way_without_a_bubble():
     assert np.array_equal(run.items["m_axis"], script.results)
     at, beats = run.at["m_axis"], size // ROPE.beat_elements
     assert at[-1] - at[10 * beats] == (tokens - 10) * ROPE.clocks_per_token(table) - 1
+
+
+def test_a_position_s_first_result_comes_as_long_after_its_unit_s_as_the_core_says():
+    adjacent = geometry(64, HeadPattern(2, 1, 1), pairing=Pairing.ADJACENT)
+    data = data_words(np.random.default_rng(0), (4 * 64,), ROPE)
+    script = written(CORES["small"], [CoreLoad(0, adjacent), CoreToken(data, 0, (9,))])
+    bench("small").run(written(CORES["small"], [CoreLoad(0, adjacent), CoreToken(data, 0)]))
+    streams = {"s_axis": script.beats, "s_axis_position": script.positions}
+    run = bench("small").model.run(streams, {"m_axis": len(script.results)})
+    clocks = run.at["m_axis"][0] - run.at["s_axis_position"][0]
+    assert clocks == RopeEngine(ROPE).latency + RopewayCore(CORES["small"]).added_latency
 
 
 def test_positions_run_ahead_and_results_wait():

@@ -62,45 +62,61 @@ class Framer(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
-        valid, step, exit_ = walker.valid, walker.step, walker.exit
-        if p.lanes > 1:
-            # A wide engine is to be fast: what comes in does not reach the walker within a clock.
+        step, exit_ = walker.step, walker.exit
+        spacious, takes = Signal(), self.write
+        if p.relayed:
+            # What comes in does not reach the walker within a clock, and a beat has its place in
+            # the buffer when the slice takes it.
             said = data.StructLayout({"step": step.shape(), "exit": exit_.shape()})
             m.submodules.ahead = ahead = Skid(said)
             m.d.comb += [
-                ahead.i.valid.eq(walker.valid),
+                ahead.i.valid.eq(walker.valid & spacious),
                 ahead.i.payload.step.eq(walker.step),
                 ahead.i.payload.exit.eq(walker.exit),
-                walker.advance.eq(ahead.i.ready),
+                walker.advance.eq(ahead.i.ready & spacious),
                 ahead.o.ready.eq(self.write),
             ]
-            valid, step, exit_ = ahead.o.valid, ahead.o.payload.step, ahead.o.payload.exit
+            takes, goes = Signal(), ahead.o.valid
+            m.d.sync += takes.eq(ahead.i.valid & ahead.i.ready)
+            step, exit_ = ahead.o.payload.step, ahead.o.payload.exit
         else:
-            m.d.comb += walker.advance.eq(self.write)
+            goes = walker.valid & spacious
+            m.d.comb += walker.advance.eq(self.write | ~walker.valid)
         last, bad = exit_.last, Signal()
 
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
-        room, spacious = Signal(range(depth + 1), init=depth), Signal()
+        room = Signal(range(depth + 1), init=depth)
         m.d.sync += [
-            room.eq(counted(room, self.consumed, self.write)),
-            spacious.eq(room > 2),  # it is two clocks late, and so far on the safe side
-            self.address.eq(self.address + self.write),
+            room.eq(counted(room, self.consumed, takes)),
+            spacious.eq(room > 2 + p.relayed),  # it is so late, and so far on the safe side
         ]
+        if p.relayed:
+            # Counted from the write before.
+            count, moved = Signal.like(self.address), Signal()
+            m.d.comb += self.address.eq(count + moved)
+            m.d.sync += [count.eq(self.address), moved.eq(self.write)]
+        else:
+            m.d.sync += self.address.eq(self.address + self.write)
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
         # dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()
-        given, goes = self.i.payload, valid & spacious
+        given = self.i.payload
         m.d.comb += [
             self.i.ready.eq(dropping | (goes & feeding)),
             self.write.eq(goes & (padding | (feeding & self.i.valid))),
             bad.eq(padding | ~given.last),
         ]
-        with m.If(self.write & feeding & (given.last != last)):
-            m.d.sync += [feeding.eq(0), padding.eq(given.last), dropping.eq(last)]
-        with m.If((self.write & padding & last) | (dropping & self.i.valid & given.last)):
-            m.d.sync += [feeding.eq(1), padding.eq(0), dropping.eq(0)]
+        feeds, pads = goes & feeding & self.i.valid, goes & padding
+        drops = dropping & self.i.valid
+        m.d.sync += [
+            padding.eq((padding & ~(pads & last)) | (feeds & given.last & ~last)),
+            dropping.eq((dropping & ~(drops & given.last)) | (feeds & ~given.last & last)),
+            feeding.eq(
+                (feeding & ~(feeds & (given.last ^ last))) | (pads & last) | (drops & given.last)
+            ),
+        ]
 
         beat = Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))
         width = p.lanes * p.data_bits

@@ -101,10 +101,13 @@ def shape_layout(p: RopeParameters) -> data.StructLayout:
 
     ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before
     that; ``odd`` that the border stands within a beat. ``half_split``: so are its pairs.
+    ``first``: which of the beats that are told of is the head's first.
     """
     beat = bits_for(p.max_head_beats)
     names = ("final", "start", "middle", "stop", "half")
-    return data.StructLayout(dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1})
+    first = data.StructLayout(dict.fromkeys(("start", "middle", "final"), 1))
+    flags = {"odd": 1, "half_split": 1, "first": first}
+    return data.StructLayout(dict.fromkeys(names, beat) | flags)
 
 
 def pattern_layout() -> data.StructLayout:

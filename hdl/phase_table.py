@@ -128,11 +128,9 @@ class PhaseTable(wiring.Component):
         # counted, a busy slot opens again and the load is refused.
         lead, decides, slot_busy = Signal(range(COUNTED + 1)), Signal(), Signal()
         closed = Signal(p.slots)
-        m.d.comb += [
-            self.i_load.ready.eq(admitted),
-            decides.eq(lead == COUNTED),
-        ]
+        m.d.comb += self.i_load.ready.eq(admitted)
         m.d.sync += [
+            decides.eq(lead == COUNTED - 1),
             slot_busy.eq((self.busy & slot_bit).any()),
             self.claimed.eq(decides & ~slot_busy),
             self.claimed_slot.eq(slot),
@@ -147,11 +145,12 @@ class PhaseTable(wiring.Component):
             m.d.sync += [lead.eq(1), slot.eq(load.slot)]
 
         # What is taken of a load that is not refused changes the slot. An only slot's engine, which
-        # is to be small, spares a word's register.
-        settled = SETTLED if p.slots == 1 else SETTLED + 1
+        # is to be small, spares two registers for a word and one for the verdict.
+        late = int(p.slots > 1)
+        settled = SETTLED + 2 * late
 
         def waited(value, **options):
-            return delayed(m, value, settled - SETTLED, name="waited", **options)
+            return delayed(m, value, late, name="waited", **options)
 
         word, last = waited(load.word), waited(load.last)
         taken, ends, first = Signal(), Signal(), Signal()
@@ -160,7 +159,6 @@ class PhaseTable(wiring.Component):
         m.d.comb += [
             ends.eq(self.i_load.valid & admitted & load.last),
             taken.eq(waited(self.i_load.valid & admitted & ~refusing, reset_less=False)),
-            first.eq(taken & in_header & (number[:3] == 0)),
         ]
         with m.If(decides):
             m.d.sync += in_header.eq(1)
@@ -168,27 +166,32 @@ class PhaseTable(wiring.Component):
             m.d.sync += in_header.eq(0)
         with m.If(ends):
             m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
-        header = self._header(m, taken & in_header, number[:3], word)
+        kept_word, kept_number = waited(word), waited(number)
+        heads = waited(taken & in_header, reset_less=False)
+        pairs = waited(taken & ~in_header, reset_less=False)
+        m.d.comb += first.eq(heads & (kept_number[:3] == 0))
+        header = self._header(m, heads, kept_number[:3], kept_word)
 
         # An image so long that its words' count begins again is wrong.
-        pairs_enable = taken & ~in_header & number[0]
+        again, strays = waited(taken & number.all(), reset_less=False), Signal()
+        m.d.comb += strays.eq(pairs & kept_number[0] & (kept_word[16:] >= p.axes))
         with m.If(decides):
             m.d.sync += wrong.eq(0)
-        with m.Elif((taken & number.all()) | (pairs_enable & (word[16:] >= p.axes))):
+        with m.Elif(again | strays):
             m.d.sync += wrong.eq(1)
         with m.If(first):
             m.d.sync += [
-                strange[0].eq(word[:16] != (VERSION | SCHEME_ROPE << 8)),
-                strange[1].eq(word[16:] != MAGIC),
+                strange[0].eq(kept_word[:16] != (VERSION | SCHEME_ROPE << 8)),
+                strange[1].eq(kept_word[16:] != MAGIC),
             ]
-        pair_count = (digest.final >> 1) - (HEADER_WORDS // 2 - 1)
+        pair_count = waited((digest.final >> 1) - (HEADER_WORDS // 2 - 1))
         m.d.sync += whole.eq(digest.final[0] & (pair_count == header.pairs))
 
         judged, good, store, served = Signal(), Signal(), Signal(), Signal()
         m.d.sync += served.eq(self._served(m, header))
         m.d.comb += [
             judged.eq(delayed(m, ends, settled, reset_less=False, name="ended")),
-            good.eq(whole & ~wrong & ~strange.any() & served),
+            good.eq(waited(whole & ~wrong & ~strange.any() & served)),
             store.eq(judged & good & ~refusing),
         ]
         m.d.sync += [
@@ -219,7 +222,8 @@ class PhaseTable(wiring.Component):
             m.d.sync += digesting.eq(0)
         self._headers(m, store, slot, header)
         self._fingerprints(m, kept & digest.done, self.claimed, slot, digest.fingerprint)
-        self._pairs(m, taken & ~in_header, number, word, slot)
+        place = waited(((number >> 1) - HEADER_WORDS // 2)[: bits_for(p.max_pairs - 1)])
+        self._pairs(m, pairs, kept_number[0], Cat(place, slot), kept_word)
         return m
 
     def _header(self, m, arriving, number, word):
@@ -331,6 +335,9 @@ class PhaseTable(wiring.Component):
             shape.half.eq(block >> 1),
             shape.odd.eq(block[0]),
             shape.half_split.eq(header.half_split),
+            shape.first.start.eq(start == 0),
+            shape.first.middle.eq((start == 0) & (block[1:] == 0)),
+            shape.first.final.eq(header.head_dim >> beat == 1),
             pattern.rotated.eq(header.rotated),
             pattern.counts.eq(header.counts),
             pattern.present.eq(header.present),
@@ -389,18 +396,17 @@ class PhaseTable(wiring.Component):
         )
         m.d.comb += self.fingerprint.eq(found)
 
-    def _pairs(self, m, arriving, number, word, slot):
+    def _pairs(self, m, arriving, half, address, word):
         """Increments and axes: the two words of a pair in a memory each."""
         p = self._p
         pair_bits = bits_for(p.max_pairs - 1)
         size = pair_layout(p).size
-        place = ((number >> 1) - HEADER_WORDS // 2)[:pair_bits]
-        for name, half, width in (("low", 0, 32), ("high", 1, size - 32)):
+        for name, number, width in (("low", 0, 32), ("high", 1, size - 32)):
             m.submodules[f"pairs_{name}"] = memory = Ram(width, p.slots << pair_bits)
             m.d.comb += [
-                memory.write_enable.eq(arriving & (number[0] == half)),
-                memory.write_address.eq(Cat(place, slot)),
+                memory.write_enable.eq(arriving & (half == number)),
+                memory.write_address.eq(address),
                 memory.write_data.eq(word[:width]),
                 memory.read_address.eq(Cat(self.pair_number, self.pair_slot)),
-                Value.cast(self.pair)[32 * half :][:width].eq(memory.read_data),
+                Value.cast(self.pair)[32 * number :][:width].eq(memory.read_data),
             ]

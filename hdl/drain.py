@@ -64,7 +64,7 @@ class Drain(wiring.Component):
         m.d.comb += [
             coming.valid.eq(self.i.valid),
             coming.payload.exit.eq(self.i.payload),
-            coming.payload.take.eq(-self.i.payload.needs),
+            coming.payload.take.eq(Mux(self.i.valid, -self.i.payload.needs, 0)),
             self.i.ready.eq(coming.ready),
         ]
         given = sliced(m, "ahead", coming, when=p.relayed)
@@ -73,7 +73,7 @@ class Drain(wiring.Component):
         m.d.comb += [
             moves.eq((asks & goes_on) | ~valid),
             given.ready.eq(moves),
-            operations.loads.eq(moves & given.valid),
+            operations.loads.eq(moves),  # of what is not offered, nothing
             operations.take.eq(given.payload.take),
             operations.gain.eq(self.done),
         ]

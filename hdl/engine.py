@@ -32,7 +32,7 @@ from .queue import Queue
 from .rotation_row import RotationRow
 from .rotator import Rotator
 from .row_generator import RowGenerator
-from .sequencer import Sequencer
+from .sequencer import Sequencer, take_of
 from .skid import sliced
 from .streams import connect, delayed
 from .walker import buffer_depth
@@ -260,6 +260,8 @@ class RopeEngine(wiring.Component):
             exits.i.valid.eq(framer.write),
             exits.i.payload.eq(framer.exit),
         ]
+        if p.relayed:
+            m.d.sync += steps.i.payload.take.eq(take_of(framer.step))
         connect(m, steps.o, sequencer.i)
         connect(m, exits.o, drain.i)
 

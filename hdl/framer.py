@@ -10,6 +10,7 @@ from ropeway.golden.parameters import RopeParameters
 from .fixed import counted
 from .layouts import beat_layout, exit_layout, step_layout
 from .skid import Skid
+from .streams import delayed
 from .walker import Walker, buffer_depth
 
 __all__ = ["Framer"]
@@ -63,39 +64,39 @@ class Framer(wiring.Component):
         p = self._p
         m.submodules.walker = walker = self.walker
         step, exit_ = walker.step, walker.exit
-        spacious, takes = Signal(), self.write
+        goes, spacious, written = Signal(), Signal(), self.write
         if p.relayed:
-            # What comes in does not reach the walker within a clock, and a beat has its place in
-            # the buffer when the slice takes it.
+            # What comes in does not reach the walker within a clock.
+            written = delayed(m, self.write, 1, reset_less=False, name="written")
             said = data.StructLayout({"step": step.shape(), "exit": exit_.shape()})
             m.submodules.ahead = ahead = Skid(said)
             m.d.comb += [
-                ahead.i.valid.eq(walker.valid & spacious),
+                ahead.i.valid.eq(walker.valid),
                 ahead.i.payload.step.eq(walker.step),
                 ahead.i.payload.exit.eq(walker.exit),
-                walker.advance.eq(ahead.i.ready & spacious),
+                walker.advance.eq(ahead.i.ready),
                 ahead.o.ready.eq(self.write),
             ]
-            takes, goes = Signal(), ahead.o.valid
-            m.d.sync += takes.eq(ahead.i.valid & ahead.i.ready)
+            stays = ahead.o.valid & ~self.write
+            m.d.sync += goes.eq((ahead.i.valid | ~ahead.i.ready | stays) & spacious)
             step, exit_ = ahead.o.payload.step, ahead.o.payload.exit
         else:
-            goes = walker.valid & spacious
-            m.d.comb += walker.advance.eq(self.write | ~walker.valid)
+            m.d.comb += [
+                goes.eq(walker.valid & spacious),
+                walker.advance.eq(self.write | ~walker.valid),
+            ]
         last, bad = exit_.last, Signal()
 
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
         room = Signal(range(depth + 1), init=depth)
-        m.d.sync += [
-            room.eq(counted(room, self.consumed, takes)),
-            spacious.eq(room > 2 + p.relayed),  # it is so late, and so far on the safe side
-        ]
+        m.d.sync += room.eq(counted(room, self.consumed, written))
+        # It is two clocks late, or three, and so far on the safe side.
+        m.d["comb" if p.relayed else "sync"] += spacious.eq(room > 2 + p.relayed)
         if p.relayed:
-            # Counted from the write before.
-            count, moved = Signal.like(self.address), Signal()
-            m.d.comb += self.address.eq(count + moved)
-            m.d.sync += [count.eq(self.address), moved.eq(self.write)]
+            before = Signal.like(self.address)
+            m.d.comb += self.address.eq(before + written)
+            m.d.sync += before.eq(self.address)
         else:
             m.d.sync += self.address.eq(self.address + self.write)
 

@@ -153,7 +153,7 @@ class PhaseTable(wiring.Component):
             return delayed(m, value, late, name="waited", **options)
 
         word, last = waited(load.word), waited(load.last)
-        taken, ends, first = Signal(), Signal(), Signal()
+        taken, ends = Signal(), Signal()
         wrong, whole, strange = Signal(), Signal(), Signal(2)
         number, in_header = digest.number, Signal()
         m.d.comb += [
@@ -166,20 +166,22 @@ class PhaseTable(wiring.Component):
             m.d.sync += in_header.eq(0)
         with m.If(ends):
             m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
-        kept_word, kept_number = waited(word), waited(number)
-        heads = waited(taken & in_header, reset_less=False)
+        arriving = Signal(HEADER_WORDS)
+        with m.If(taken & in_header):
+            m.d.comb += arriving.eq(1 << number[:3])
+        kept_word, odd = waited(word), waited(number[0])
+        arrived = waited(arriving, reset_less=False)
         pairs = waited(taken & ~in_header, reset_less=False)
-        m.d.comb += first.eq(heads & (kept_number[:3] == 0))
-        header = self._header(m, heads, kept_number[:3], kept_word)
+        header = self._header(m, arrived, kept_word)
 
         # An image so long that its words' count begins again is wrong.
         again, strays = waited(taken & number.all(), reset_less=False), Signal()
-        m.d.comb += strays.eq(pairs & kept_number[0] & (kept_word[16:] >= p.axes))
+        m.d.comb += strays.eq(pairs & odd & (kept_word[16:] >= p.axes))
         with m.If(decides):
             m.d.sync += wrong.eq(0)
         with m.Elif(again | strays):
             m.d.sync += wrong.eq(1)
-        with m.If(first):
+        with m.If(arrived[0]):
             m.d.sync += [
                 strange[0].eq(kept_word[:16] != (VERSION | SCHEME_ROPE << 8)),
                 strange[1].eq(kept_word[16:] != MAGIC),
@@ -223,10 +225,10 @@ class PhaseTable(wiring.Component):
         self._headers(m, store, slot, header)
         self._fingerprints(m, kept & digest.done, self.claimed, slot, digest.fingerprint)
         place = waited(((number >> 1) - HEADER_WORDS // 2)[: bits_for(p.max_pairs - 1)])
-        self._pairs(m, pairs, kept_number[0], Cat(place, slot), kept_word)
+        self._pairs(m, pairs, odd, Cat(place, slot), kept_word)
         return m
 
-    def _header(self, m, arriving, number, word):
+    def _header(self, m, arriving, word):
         """The header's fields, each kept as its word arrives."""
         p = self._p
         header = Signal(
@@ -259,32 +261,31 @@ class PhaseTable(wiring.Component):
             m.d.sync += field.eq(word[start : start + width])
             m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
 
-        with m.If(arriving), m.Switch(number):
-            with m.Case(1):
-                keep("pairs", 0)
-                keep("offset", 16)
-            with m.Case(2):
-                m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
-            with m.Case(3):
-                m.d.sync += header.amplitude.eq(word[:19])
-            with m.Case(4):
-                keep("head_dim", 0)
-            with m.Case(5):
-                # A context that no position reaches limits nothing.
-                reach = p.position_bits - 1
-                m.d.sync += [
-                    header.context.tokens.eq(word[:reach]),
-                    far.eq(word[reach:].any()),
-                ]
-            with m.Case(6):
-                for kind in range(KINDS):
-                    count = word[10 * kind : 10 * kind + HEAD_BITS]
-                    m.d.sync += header.counts[kind].eq(count)
-            with m.Case(7):
-                m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving[1]):
+            keep("pairs", 0)
+            keep("offset", 16)
+        with m.If(arriving[2]):
+            m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+        with m.If(arriving[3]):
+            m.d.sync += header.amplitude.eq(word[:19])
+        with m.If(arriving[4]):
+            keep("head_dim", 0)
+        with m.If(arriving[5]):
+            # A context that no position reaches limits nothing.
+            reach = p.position_bits - 1
+            m.d.sync += [
+                header.context.tokens.eq(word[:reach]),
+                far.eq(word[reach:].any()),
+            ]
+        with m.If(arriving[6]):
+            for kind in range(KINDS):
+                count = word[10 * kind : 10 * kind + HEAD_BITS]
+                m.d.sync += header.counts[kind].eq(count)
+        with m.If(arriving[7]):
+            m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
         m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
-        with m.If(arriving & (number >= DIGESTED_HEADER_WORDS)):
-            before = Mux(number == DIGESTED_HEADER_WORDS, 0, header.check)
+        with m.If(arriving[DIGESTED_HEADER_WORDS:].any()):
+            before = Mux(arriving[DIGESTED_HEADER_WORDS], 0, header.check)
             m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])
         beat = exact_log2(p.beat_elements)
         m.d.sync += header.stop.eq(header.offset[beat:] + header.pairs[beat - 1 :])
@@ -299,10 +300,11 @@ class PhaseTable(wiring.Component):
         """Whether this engine can stream the geometry (RopeParameters.check_serves is the twin)."""
         p = self._p
         beat = exact_log2(p.beat_elements)
-        fits, small = Signal(), Signal()
+        fits, small, scales = Signal(), Signal(), Signal()
         m.d.sync += [
             fits.eq(header.stop <= header.head_dim[beat:]),
             small.eq(header.head_dim <= p.max_head_dim),
+            scales.eq(header.amplitude.code <= LARGEST_UNSCALED_CODE),
         ]
         conditions = Cat(
             fits,
@@ -315,7 +317,7 @@ class PhaseTable(wiring.Component):
             header.present.any(),
             header.repeat != 0,
             header.check == 0,
-            header.amplitude.code <= LARGEST_UNSCALED_CODE,
+            scales,
         )
         kept = Signal.like(conditions)
         m.d.sync += kept.eq(conditions)
@@ -399,10 +401,9 @@ class PhaseTable(wiring.Component):
     def _pairs(self, m, arriving, half, address, word):
         """Increments and axes: the two words of a pair in a memory each."""
         p = self._p
-        pair_bits = bits_for(p.max_pairs - 1)
-        size = pair_layout(p).size
+        size, depth = pair_layout(p).size, p.slots << bits_for(p.max_pairs - 1)
         for name, number, width in (("low", 0, 32), ("high", 1, size - 32)):
-            m.submodules[f"pairs_{name}"] = memory = Ram(width, p.slots << pair_bits)
+            m.submodules[f"pairs_{name}"] = memory = Ram(width, depth)
             m.d.comb += [
                 memory.write_enable.eq(arriving & (half == number)),
                 memory.write_address.eq(address),

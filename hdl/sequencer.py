@@ -13,7 +13,7 @@ from .ledger import Ledger, UnitLedger
 from .skid import sliced
 from .walker import buffer_depth
 
-__all__ = ["Sequencer", "operation_layout"]
+__all__ = ["Sequencer", "operation_layout", "take_of"]
 
 
 def operation_layout(p: RopeParameters) -> data.StructLayout:
@@ -71,17 +71,17 @@ class Sequencer(wiring.Component):
         p = self._p
         m.submodules.beats = beats = Ledger(buffer_depth(p))
         m.submodules.entries = entries = UnitLedger(p.rows * p.max_head_beats)
-
-        # What an operation needs is known when it comes to the gates of a wide engine.
-        coming = stream.Signature(_coming_layout(p)).create()
+        # Where nothing is offered a wide engine takes nothing, and so may load what there is.
+        coming = stream.Signature(step_layout(p)).create()
         m.d.comb += [
             coming.valid.eq(self.i.valid),
-            coming.payload.step.eq(self.i.payload),
-            coming.payload.take.eq(_take(self.i.payload)),
+            coming.payload.eq(self.i.payload),
             self.i.ready.eq(coming.ready),
         ]
+        if p.relayed:
+            m.d.comb += coming.payload.take.eq(Mux(self.i.valid, self.i.payload.take, 0))
         given = sliced(m, "ahead", coming, when=p.relayed)
-        step = given.payload.step
+        step = given.payload
 
         # The gate of words: it opens on an operation whose beats have arrived.
         waiting, valid, open_, wants = Signal(step_layout(p)), Signal(), Signal(), Signal()
@@ -89,8 +89,8 @@ class Sequencer(wiring.Component):
         m.d.comb += [
             moves.eq((open_ & next_moves) | ~valid),
             given.ready.eq(moves),
-            beats.loads.eq(moves & given.valid),
-            beats.take.eq(given.payload.take),
+            beats.loads.eq(moves if p.relayed else moves & given.valid),
+            beats.take.eq(step.take if p.relayed else take_of(step)),
             beats.gain.eq(self.arrived),
         ]
         with m.If(moves):
@@ -151,12 +151,6 @@ class Sequencer(wiring.Component):
             m.d.sync += operation.scaled.eq(step.scaled)
 
 
-def _coming_layout(p: RopeParameters) -> data.StructLayout:
-    """A step, and what its operation takes."""
-    step = step_layout(p)
-    return data.StructLayout({"step": step, "take": signed(step["more"].width + 1)})
-
-
-def _take(step) -> Value:
+def take_of(step) -> Value:
     """Less the beats that an operation needs beyond the one before it, signed."""
     return Mux(step.split & ~step.opens, -(step.more[0]), ~Cat(step.more, C(0, 1)).as_signed())

@@ -149,7 +149,7 @@ PROOFS = [
         " read; valid and payload of the results hold.",
         drain,
         (
-            Bug("hdl/drain.py", "self.i.valid & operations.enough_after", "self.i.valid"),
+            Bug("hdl/drain.py", "given.valid & operations.enough_after", "given.valid"),
             Bug("hdl/drain.py", "(asks & goes_on) | ~valid", "asks | ~valid"),
             Bug("hdl/drain.py", "reads & self.read_enable", "reads"),
         ),

@@ -9,7 +9,7 @@ addresses and a swap.
 """
 
 from amaranth import *
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -37,7 +37,7 @@ class Walker(wiring.Component):
     slot : Out, shape : In
         Look-up of the shape of the head at ``i``, combinational.
     advance : In
-        The present beat, if there is one, is done with.
+        The present beat is done with, or there is none.
     valid, step, exit : Out
         The present beat: what its operation, and what the reading of its result is to know. Of how
         it was framed nothing is known here.
@@ -64,35 +64,43 @@ class Walker(wiring.Component):
         # A head, and which of its marked beats comes next: known a beat ahead.
         walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
         after, moves = Signal(range(p.max_head_beats + 2)), Signal()
-        marks = Signal(data.StructLayout(dict.fromkeys(("start", "middle", "stop", "final"), 1)))
-        ends = marks.final
+        opens, middle, stops, ends = (
+            Signal(name=name) for name in ("opens", "middle", "stops", "ends")
+        )
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
-            moves.eq(self.advance | ~self.valid),
+            moves.eq(self.advance),
             self.i.ready.eq(~walks | (moves & ends)),
         ]
         # An only slot's shape stands as long as heads of it do.
         m.d["comb" if p.slots == 1 else "sync"] += shape.eq(
             self.shape if p.slots == 1 else Mux(self.i.ready, self.shape, shape)
         )
+        given, first = self.i.payload, self.shape.first
         with m.If(self.i.ready):
-            m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), after.eq(1)]
-            m.d.sync += [marks[mark].eq(self.shape[mark] == 0) for mark, _ in marks.shape()]
+            m.d.sync += [walks.eq(self.i.valid), head.eq(given), after.eq(1)]
+            m.d.sync += [
+                opens.eq(given.turns & first.start),
+                middle.eq(given.turns & first.middle),
+                ends.eq(first.final),
+            ]
         with m.Elif(moves):
-            m.d.sync += after.eq(after + 1)
-            m.d.sync += [marks[mark].eq(shape[mark] == after) for mark, _ in marks.shape()]
+            m.d.sync += [
+                after.eq(after + 1),
+                opens.eq(head.turns & (shape.start == after)),
+                middle.eq(head.turns & (shape.middle == after)),
+                ends.eq(shape.final == after),
+            ]
+        with m.If(moves):  # of a first beat it does not matter
+            m.d.sync += stops.eq(shape.stop == after)
 
         # Where it stands in the rotary block.
         within, beyond_middle = Signal(), Signal()
-        opens, turns, split, middle, second = (
-            Signal(name=name) for name in ("opens", "turns", "split", "middle", "second")
-        )
+        turns, split, second = (Signal(name=name) for name in ("turns", "split", "second"))
         m.d.comb += [
-            opens.eq(head.turns & marks.start),
-            turns.eq(opens | (within & ~marks.stop)),
+            turns.eq(opens | (within & ~stops)),
             split.eq(turns & shape.half_split),
-            middle.eq(head.turns & marks.middle),
-            second.eq(middle | (beyond_middle & ~marks.stop)),
+            second.eq(middle | (beyond_middle & ~stops)),
         ]
         with m.If(self.i.ready):
             m.d.sync += [within.eq(0), beyond_middle.eq(0)]
@@ -123,4 +131,4 @@ class Walker(wiring.Component):
     def _more(self, shape, split, opens) -> Value:
         """Further beats for operation g of a split block, which needs beat (n + g) div 2 of it."""
         further = Mux(self.step.opens, shape.odd, ~self.step.more[0])
-        return Mux(split, Mux(opens, shape.half, further), 0)
+        return Mux(opens, Mux(shape.half_split, shape.half, 0), split & further)

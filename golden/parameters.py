@@ -104,6 +104,11 @@ class RopeParameters:
         return self.operand_bits <= 16 and self.coefficient_bits == 18
 
     @property
+    def relayed(self) -> bool:
+        """Whether registers stand between the parts: a wide engine is to be fast, not small."""
+        return self.lanes > 1
+
+    @property
     def beat_elements(self) -> int:
         """Elements in one beat."""
         return 2 * self.lanes

@@ -67,7 +67,10 @@ class Digest(wiring.Component):
         m = Module()
         memory = Ram if self._limit <= BANK else BankedRam  # a clock more: it has eight
         m.submodules.image = image = memory(32, self._limit)
-        m.submodules.crc = crc = CRC(data_width=DIGIT).create()
+        # Begun by a reset, which takes no logic in the way of its sums, as `start` would.
+        begins = Signal()
+        crc = CRC(data_width=DIGIT).create()
+        m.submodules.crc = ResetInserter(begins)(crc)
 
         def waited(value, clocks):
             return delayed(m, value, clocks, reset_less=False, name="waited")
@@ -81,18 +84,21 @@ class Digest(wiring.Component):
         ]
 
         # Words are read one after the other, each for eight clocks, lowest digit first.
+        # So what a number is may be known a clock late.
         number, reading, phase = self.number, Signal(), Signal(range(DIGITS))
-        turns, skipped = phase == DIGITS - 1, C(0)
+        turns, skipped, final = Signal(), Signal(), Signal()
         if self._skipped:
-            skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
-        ends = reading & turns & (number == self.final)
+            m.d.sync += skipped.eq((number >= self._skipped.start) & (number < self._skipped.stop))
+        ends = reading & turns & final
         latency = image.latency + self._registered
         digit, word = Signal.like(phase), delayed(m, image.read_data, int(self._registered))
-        m.d.comb += digit.eq(phase - latency)
         m.d.sync += [
-            crc.start.eq(self.valid & self.last),
+            turns.eq((phase == DIGITS - 2) & ~self.valid),
+            final.eq(number == self.final),
+            digit.eq(phase - (latency - 1)),
+            begins.eq(self.valid & self.last),
             crc.data.eq(word.word_select(digit, DIGIT)),
-            crc.valid.eq(waited(reading & ~skipped, latency)),
+            crc.valid.eq(waited(waited(reading, 1) & ~skipped, latency - 1)),
             self.done.eq(waited(ends, latency + 1)),
             phase.eq(phase + 1),
         ]

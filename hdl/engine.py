@@ -109,20 +109,26 @@ class RopeEngine(wiring.Component):
         )
         self._generator = RowGenerator(p)
         self._rotator = Rotator(p)
+        self._rotated = HeadBuffer(p, bits=p.output_bits, registered=p.relayed)
 
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
         queue, entry, drain = 2, 1, 3
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
-        rotate = RotationRow.latency + self._rotator.latency
-        return queue + self._generator.latency + first_entry + entry + rotate + drain
+        return queue + self._generator.latency + first_entry + entry + self._turning + drain
+
+    @property
+    def _turning(self) -> int:
+        """Clocks from an operation's issue until its words are about to be there."""
+        written = self._rotated.write_latency - 1
+        return RotationRow.latency + self._rotator.latency + written
 
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
         naming, drain = 14 + 2 * (self.parameters.lanes > 1), 3
-        return naming + RotationRow.latency + self._rotator.latency + drain
+        return naming + self._turning + drain
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -132,9 +138,9 @@ class RopeEngine(wiring.Component):
         m.submodules.generator = generator = self._generator
         m.submodules.row = row = RotationRow(p)
         m.submodules.framer = framer = Framer(p)
-        m.submodules.gathered = gathered = HeadBuffer(p, registered=p.lanes > 1)
+        m.submodules.gathered = gathered = HeadBuffer(p, registered=p.relayed)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits)
+        m.submodules.rotated = rotated = self._rotated
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -222,22 +228,26 @@ class RopeEngine(wiring.Component):
 
     def _beats(self, m, framer, gathered, sequencer, drain):
         """Beats come into the first head buffer."""
+        p, depth = self.parameters, buffer_depth(self.parameters)
+        wide = p.relayed
+
+        # An operation reads two clocks after what `arrived` at the earliest, so there is time for a
+        # register.
+        def waited(value, clocks=int(wide), **options):
+            return delayed(m, value, clocks, name="arriving", **options)
+
+        address = waited(framer.address)
         m.d.comb += [
-            gathered.write_enable.eq(framer.write),
-            gathered.write_words[0].eq(framer.words[0]),
-            gathered.write_words[1].eq(framer.words[1]),
-            gathered.write_exchanged.eq(framer.exchanged),
-            gathered.write_addresses[0].eq(framer.address),
-            gathered.write_addresses[1].eq(framer.address),
-            # A clock more than need be, so that this is no register of the buffer's.
-            sequencer.arrived.eq(
-                delayed(m, framer.write, gathered.write_latency, reset_less=False, name="arrived")
-            ),
+            gathered.write_enable.eq(waited(framer.write, reset_less=False)),
+            gathered.write_words[0].eq(waited(framer.words[0])),
+            gathered.write_words[1].eq(waited(framer.words[1])),
+            gathered.write_exchanged.eq(waited(framer.exchanged)),
+            gathered.write_addresses[0].eq(address),
+            gathered.write_addresses[1].eq(address),
+            sequencer.arrived.eq(waited(framer.write, gathered.write_latency, reset_less=False)),
             framer.consumed.eq(sequencer.issue),
         ]
         # What is to be known of a beat stands beside it: for its operation and for its way out.
-        p, depth = self.parameters, buffer_depth(self.parameters)
-        wide = p.lanes > 1
         m.submodules.steps = steps = BeatQueue(step_layout(p), depth, registered=wide)
         m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth, registered=wide)
         m.d.comb += [
@@ -310,7 +320,7 @@ class RopeEngine(wiring.Component):
             rotated.write_exchanged.eq(exchanged),
             rotated.write_addresses[0].eq(first),
             rotated.write_addresses[1].eq(second),
-            drain.done.eq(valid),
+            drain.done.eq(waited(valid, rotated.write_latency - 1, reset_less=False)),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

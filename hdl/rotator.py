@@ -77,7 +77,7 @@ class Lane(wiring.Component):
         return multiplier.p
 
     def _take(self, m):
-        """One clock: the operands, their coefficients, and whether to exchange them."""
+        """One clock: the operands, exchanged within the next, and their coefficients."""
         first, second = (Signal(signed(self._p.data_bits), reset_less=True) for _ in range(2))
         taken, exchange = Signal.like(self.coefficients, reset_less=True), Signal(reset_less=True)
         m.d.sync += [
@@ -91,10 +91,12 @@ class Lane(wiring.Component):
     def _three(self, m) -> tuple[Value, ...]:
         # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
         u_source, v_source, taken = self._take(m)
+        u_source = delayed(m, u_source, 1, name="u_source")
+        v_source = delayed(m, v_source, 1, name="v_source")
         width = self._p.data_bits + 1
         u, v = Signal(signed(width), reset_less=True), Signal(signed(width), reset_less=True)
         u_negative, v_negative = Signal(reset_less=True), Signal(reset_less=True)
-        quadrant = self.coefficients.quadrant
+        quadrant = taken.quadrant
         m.d.sync += [
             u_negative.eq(quadrant[0] ^ quadrant[1]),
             v_negative.eq(quadrant[1]),
@@ -104,10 +106,18 @@ class Lane(wiring.Component):
         total = Signal(signed(width + 1), reset_less=True)
         m.d.sync += total.eq(u + v)
         u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
-        held = delayed(m, taken, 2, name="held")
+        held = delayed(m, taken, 3, name="held")
 
-        # The products, with a relay after each.
-        k = self._multiply(m, "k", held.cos, total)
+        # The products, with a relay after each. Results are rounded half up at `end`; where
+        # coefficients are not halved one more bit is dropped afterwards. What rounds them is in k,
+        # which both share.
+        end = self._p.fraction_bits - 1 + self._p.narrowed_bits
+        m.submodules.k = multiplier = Multiplier(held.cos.shape(), total.shape())
+        scale = delayed(m, held.scale, multiplier.latency, name="scale")
+        k = Signal.like(multiplier.p, reset_less=True)
+        half = Cat(C(0, end - 1), scale, ~scale)
+        m.d.comb += [multiplier.a.eq(held.cos), multiplier.b.eq(total)]
+        m.d.sync += k.eq(multiplier.p + half)
         sum_v = self._multiply(m, "sum_v", held.sum, v)
         m.submodules.difference_u = multiplier = Multiplier(held.difference.shape(), u.shape())
         m.d.comb += [multiplier.a.eq(held.difference), multiplier.b.eq(u)]
@@ -118,7 +128,6 @@ class Lane(wiring.Component):
             negative.eq(sign),
         ]
 
-        # Both results share k.
         bits = self._p.data_bits + self._p.coefficient_bits + 2
         x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
         m.d.sync += [
@@ -126,19 +135,9 @@ class Lane(wiring.Component):
             y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
-        # Half up, at the bit where halved coefficients' fraction ends: for them the bit below
-        # carries, for others always, and one more bit is dropped afterwards.
-        end = self._p.fraction_bits - 1 + self._p.narrowed_bits
-        scale = delayed(m, self.coefficients.scale, 7, name="scale")
-        halved = delayed(m, scale, 1, name="halved")
-        rounded = []
-        for name, value in (("x", x), ("y", y)):
-            result = Signal(
-                signed(self._p.output_bits + 3), reset_less=True, name=f"{name}_rounded"
-            )
-            m.d.sync += result.eq((value >> end) + (~scale | value[end - 1]))
-            rounded.append(Mux(halved, result, result >> 1))
-        return tuple(rounded)
+        halved = delayed(m, scale, 2, name="halved")
+        results = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
+        return tuple(Mux(halved, result, result >> 1) for result in results)
 
     def _four(self, m) -> tuple[Value, ...]:
         # (u, v) is (x, y) or (y, x); the products are added with signs, and the half that rounds

@@ -10,6 +10,7 @@ from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.sincos import RAW_FRACTION_BITS
 from ropeway.golden.table import AMPLITUDE_BITS
 
+from .fixed import add_with_carry
 from .layouts import amplitude_layout, coefficient_layout
 from .multipliers import Multiplier
 from .serial_products import SerialProducts, serial_latency
@@ -76,23 +77,23 @@ class Amplitude(wiring.Component):
         out, given = self.o.payload, self.i.payload
         cos, sin, others, valid = forms[self._p.generator](m, [given.cos, given.sin])
         if self._p.multipliers == 3:
-            cos = self._combine(m, cos, sin, others[3], others[4])
+            cos = self._combine(m, cos, sin, others[3])
             others = delayed(m, others, 1, name="combined")
         else:
             m.d.comb += out.coefficients.sin.eq(sin)
         m.d.comb += [
             out.coefficients.cos.eq(cos),
             Cat(out.coefficients.quadrant, out.coefficients.scale).eq(others[:3]),
-            Value.cast(out.tag).eq(others[5:]),
+            Value.cast(out.tag).eq(others[4:]),
             self.soon.eq(valid),
             self.o.valid.eq(delayed(m, valid, 1, reset_less=False, name="valid")),
         ]
         return m
 
     def _others(self) -> Value:
-        """The quadrant, the scale, whether sin is small and whether not, and the tag."""
-        given, small = self.i.payload, self.i.payload.small
-        return Cat(given.quadrant, self.amplitude.scale, small, ~small, Value.cast(given.tag))
+        """The quadrant, the scale, whether sin is small, and the tag: beside cos and sin."""
+        given = self.i.payload
+        return Cat(given.quadrant, self.amplitude.scale, given.small, Value.cast(given.tag))
 
     def _factor(self, raw: Value) -> Value:
         """What of a raw word is multiplied."""
@@ -161,13 +162,17 @@ class Amplitude(wiring.Component):
         others = held(m, self._others(), start, name="others")
         return *words, others, self._soon(m, serial.done, 1)
 
-    def _combine(self, m, cos: Value, sin: Value, small: Value, large: Value) -> Value:
+    def _combine(self, m, cos: Value, sin: Value, small: Value) -> Value:
         """A clock: cos; and cos + sin, and sin − cos as a magnitude and its sign; all exact."""
         out, width = self.o.payload.coefficients, len(cos)
-        more, less = Mux(small, cos, sin), Mux(large, cos, sin)  # each from a register of its own
         total = Signal(width, reset_less=True)
         difference = Signal(width, reset_less=True)
-        m.d.sync += [total.eq(cos + sin), difference.eq(more - less)]
+        # sin − cos is the complement of cos − sin − 1: one carry chain for both.
+        either = add_with_carry(cos, ~sin, small, width)
+        m.d.sync += [
+            total.eq(cos + sin),
+            difference.eq(either ^ (~small).replicate(width)),
+        ]
         m.d.comb += [
             out.sum.eq(total),
             out.difference.eq(difference),

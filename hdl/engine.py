@@ -109,26 +109,20 @@ class RopeEngine(wiring.Component):
         )
         self._generator = RowGenerator(p)
         self._rotator = Rotator(p)
-        self._rotated = HeadBuffer(p, bits=p.output_bits, registered=p.relayed)
 
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
         queue, entry, drain = 2, 1, 3
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
-        return queue + self._generator.latency + first_entry + entry + self._turning + drain
-
-    @property
-    def _turning(self) -> int:
-        """Clocks from an operation's issue until its words are about to be there."""
-        written = self._rotated.write_latency - 1
-        return RotationRow.latency + self._rotator.latency + written
+        rotate = RotationRow.latency + self._rotator.latency
+        return queue + self._generator.latency + first_entry + entry + rotate + drain
 
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
         naming, drain = 14 + 2 * (self.parameters.lanes > 1), 3
-        return naming + self._turning + drain
+        return naming + RotationRow.latency + self._rotator.latency + drain
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -140,7 +134,7 @@ class RopeEngine(wiring.Component):
         m.submodules.framer = framer = Framer(p)
         m.submodules.gathered = gathered = HeadBuffer(p, registered=p.relayed)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = self._rotated
+        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits)
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -236,12 +230,12 @@ class RopeEngine(wiring.Component):
         def waited(value, clocks=int(wide), **options):
             return delayed(m, value, clocks, name="arriving", **options)
 
-        address = waited(framer.address)
+        address, exchanged = waited(framer.address), waited(framer.exchanged)
+        words = [waited(word) for word in framer.words]
         m.d.comb += [
             gathered.write_enable.eq(waited(framer.write, reset_less=False)),
-            gathered.write_words[0].eq(waited(framer.words[0])),
-            gathered.write_words[1].eq(waited(framer.words[1])),
-            gathered.write_exchanged.eq(waited(framer.exchanged)),
+            gathered.write_words[0].eq(Mux(exchanged, words[1], words[0])),
+            gathered.write_words[1].eq(Mux(exchanged, words[0], words[1])),
             gathered.write_addresses[0].eq(address),
             gathered.write_addresses[1].eq(address),
             sequencer.arrived.eq(waited(framer.write, gathered.write_latency, reset_less=False)),
@@ -262,12 +256,11 @@ class RopeEngine(wiring.Component):
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
-        operation = sequencer.operation
+        operation, swap = sequencer.operation, sequencer.operation.exchanged
         m.submodules.rotator = rotator = self._rotator
         m.d.comb += [
-            gathered.read_addresses[0].eq(operation.first),
-            gathered.read_addresses[1].eq(operation.second),
-            gathered.read_exchanged.eq(operation.exchanged),
+            gathered.read_addresses[0].eq(Mux(swap, operation.second, operation.first)),
+            gathered.read_addresses[1].eq(Mux(swap, operation.first, operation.second)),
         ]
 
         # Words and coefficients come two clocks later.
@@ -294,33 +287,29 @@ class RopeEngine(wiring.Component):
                     Mux(turns, Value.cast(row.coefficients[lane]), passing)
                 ),
             ]
-        m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2))
+        m.d.comb += rotator.exchanged.eq(waited(swap, 2))
 
         # Results go where the words came from, in a buffer of the same depth.
         through = RotationRow.latency + rotator.latency
         # Where that is comes as late as they do.
-        place = Cat(operation.first, operation.second, operation.exchanged, operation.split)
+        place = Cat(*gathered.read_addresses, swap, operation.split)
         m.submodules.places = places = DelayLine(len(place), through)
         m.d.comb += places.i.eq(place)
         bits = len(operation.first)
-        first, second, exchanged, ends = (
-            *(places.o[:bits], places.o[bits : 2 * bits]),
-            *places.o[2 * bits :],
-        )
+        exchanged, ends = places.o[2 * bits :]
         adjacent = Cat(
             *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
         )
-        words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
-        width = p.lanes * p.output_bits
+        x, y, width = Value.cast(rotator.x), Value.cast(rotator.y), p.lanes * p.output_bits
         valid = waited(sequencer.issue, through, reset_less=False)
         m.d.comb += [
             rotated.write_enable.eq(valid),
-            rotated.write_words[0].eq(words[:width]),
-            rotated.write_words[1].eq(words[width:]),
-            rotated.write_exchanged.eq(exchanged),
-            rotated.write_addresses[0].eq(first),
-            rotated.write_addresses[1].eq(second),
-            drain.done.eq(waited(valid, rotated.write_latency - 1, reset_less=False)),
+            # Half-split pairs alone are exchanged.
+            rotated.write_words[0].eq(Mux(exchanged, y, Mux(ends, x, adjacent[:width]))),
+            rotated.write_words[1].eq(Mux(exchanged, x, Mux(ends, y, adjacent[width:]))),
+            rotated.write_addresses[0].eq(places.o[:bits]),
+            rotated.write_addresses[1].eq(places.o[bits : 2 * bits]),
+            drain.done.eq(valid),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_with_carry, negated_if, overflows, saturated
+from .fixed import add_with_carry, overflows, saturated
 from .float_lane import FloatLane
 from .layouts import coefficient_layout
 from .multipliers import Multiplier, ProductSum
@@ -88,22 +88,29 @@ class Lane(wiring.Component):
         ]
         return Mux(exchange, second, first), Mux(exchange, first, second), taken
 
+    def _negated_if(self, m, value: Value, negative: Value) -> Value:
+        """Two clocks: an element or its negative; the complement, and one more."""
+        bits = self._p.data_bits
+        complement = Signal(signed(bits), reset_less=True)
+        result = Signal(signed(bits + 1), reset_less=True)
+        m.d.sync += [
+            complement.eq(value ^ negative.replicate(bits).as_signed()),
+            result.eq(complement + delayed(m, negative, 1, name="negative")),
+        ]
+        return result
+
     def _three(self, m) -> tuple[Value, ...]:
         # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
         u_source, v_source, taken = self._take(m)
-        u_source = delayed(m, u_source, 1, name="u_source")
-        v_source = delayed(m, v_source, 1, name="v_source")
-        width = self._p.data_bits + 1
-        u, v = Signal(signed(width), reset_less=True), Signal(signed(width), reset_less=True)
         u_negative, v_negative = Signal(reset_less=True), Signal(reset_less=True)
-        quadrant = taken.quadrant
+        quadrant = self.coefficients.quadrant
         m.d.sync += [
             u_negative.eq(quadrant[0] ^ quadrant[1]),
             v_negative.eq(quadrant[1]),
-            u.eq(negated_if(u_source, u_negative, width)),
-            v.eq(negated_if(v_source, v_negative, width)),
         ]
-        total = Signal(signed(width + 1), reset_less=True)
+        u = self._negated_if(m, u_source, u_negative)
+        v = self._negated_if(m, v_source, v_negative)
+        total = Signal(signed(self._p.data_bits + 2), reset_less=True)
         m.d.sync += total.eq(u + v)
         u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
         held = delayed(m, taken, 3, name="held")

@@ -10,7 +10,6 @@ from ropeway.golden.parameters import RopeParameters
 from ropeway.golden.sincos import RAW_FRACTION_BITS
 from ropeway.golden.table import AMPLITUDE_BITS
 
-from .fixed import add_with_carry
 from .layouts import amplitude_layout, coefficient_layout
 from .multipliers import Multiplier
 from .serial_products import SerialProducts, serial_latency
@@ -167,8 +166,8 @@ class Amplitude(wiring.Component):
         out, width = self.o.payload.coefficients, len(cos)
         total = Signal(width, reset_less=True)
         difference = Signal(width, reset_less=True)
-        # sin − cos is the complement of cos − sin − 1: one carry chain for both.
-        either = add_with_carry(cos, ~sin, small, width)
+        # sin − cos is the complement of cos − sin − 1: one carry chain for both, one bit longer.
+        either = (Cat(C(0, 1), cos) - Cat(~small, sin))[1 : width + 1]
         m.d.sync += [
             total.eq(cos + sin),
             difference.eq(either ^ (~small).replicate(width)),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A deep queue in block RAM, whose output is the memory's own register or one behind it."""
+"""A deep queue in block RAM, whose output is the memory's own register."""
 
 from amaranth import *
 from amaranth.hdl import ShapeLike
@@ -16,14 +16,12 @@ __all__ = ["BeatQueue"]
 class BeatQueue(wiring.Component):
     """Up to ``depth`` − 1 items; whoever fills it counts them.
 
-    Latency 3 clocks, 4 where it is ``registered``; one item a clock. ``o.ready`` enables the
-    memory.
+    Latency 3 clocks; one item a clock. ``o.ready`` enables the memory.
 
     Parameters
     ----------
     shape : of an item
     depth : a power of two
-    registered : with a register in the fabric behind the memory
 
     Ports
     -----
@@ -34,17 +32,12 @@ class BeatQueue(wiring.Component):
     i: stream.Interface
     o: stream.Interface
 
+    latency = Ram.latency + 1
     interval = 1
 
-    def __init__(self, shape: ShapeLike, depth: int, *, registered: bool = False):
+    def __init__(self, shape: ShapeLike, depth: int):
         self._depth, self._address_bits = depth, exact_log2(depth)
-        self._registered = registered
         super().__init__({"i": In(pulse_stream(shape)), "o": Out(stream.Signature(shape))})
-
-    @property
-    def latency(self) -> int:
-        """Clocks from an item's arrival at an empty queue until it is given."""
-        return Ram.latency + 1 + self._registered
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -53,7 +46,6 @@ class BeatQueue(wiring.Component):
         head, tail = (Signal(self._address_bits, name=name) for name in ("head", "tail"))
         head_next = Signal(self._address_bits, init=1)
         filled, asked, moves, pop = Signal(), Signal(), Signal(), Signal()
-        there = Signal() if self._registered else self.o.valid
         m.d.comb += [
             moves.eq(self.o.ready | ~self.o.valid),
             pop.eq(moves & filled),
@@ -70,10 +62,6 @@ class BeatQueue(wiring.Component):
         with m.If(pop):
             m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
         with m.If(moves):
-            m.d.sync += [asked.eq(filled), there.eq(asked)]
-        if not self._registered:
-            m.d.comb += payload_out.eq(items.read_data)
-            return m
-        with m.If(moves):
-            m.d.sync += [self.o.valid.eq(there), payload_out.eq(items.read_data)]
+            m.d.sync += [asked.eq(filled), self.o.valid.eq(asked)]
+        m.d.comb += payload_out.eq(items.read_data)
         return m

@@ -9,6 +9,9 @@ from ropeway.golden.parameters import RopeParameters
 
 from .layouts import exit_layout, result_layout
 from .ledger import Ledger
+from .ready_slice import ReadySlice
+from .skid import sliced
+from .streams import connect
 from .walker import buffer_depth
 
 __all__ = ["Drain"]
@@ -57,20 +60,28 @@ class Drain(wiring.Component):
 
         # A beat is asked for when the operations that it needs are done.
         m.submodules.operations = operations = Ledger(buffer_depth(p))
-        valid, asks, moves, given = Signal(), Signal(), Signal(), self.i.payload
+        coming = stream.Signature(_coming_layout(p)).create()
+        m.d.comb += [
+            coming.valid.eq(self.i.valid),
+            coming.payload.exit.eq(self.i.payload),
+            coming.payload.take.eq(Mux(self.i.valid, -self.i.payload.needs, 0)),
+            self.i.ready.eq(coming.ready),
+        ]
+        given = sliced(m, "ahead", coming, when=p.relayed)
+        valid, asks, moves, goes_on = Signal(), Signal(), Signal(), Signal()
         present = Signal(exit_layout(p))
         m.d.comb += [
-            moves.eq((asks & self.read_enable) | ~valid),
-            self.i.ready.eq(moves),
-            operations.loads.eq(moves & self.i.valid),
-            operations.take.eq(-given.needs),
+            moves.eq((asks & goes_on) | ~valid),
+            given.ready.eq(moves),
+            operations.loads.eq(moves),  # of what is not offered, nothing
+            operations.take.eq(given.payload.take),
             operations.gain.eq(self.done),
         ]
         with m.If(moves):
             m.d.sync += [
-                valid.eq(self.i.valid),
-                asks.eq(self.i.valid & operations.enough_after),
-                present.eq(given),
+                valid.eq(given.valid),
+                asks.eq(given.valid & operations.enough_after),
+                present.eq(given.payload.exit),
             ]
         with m.Else():
             m.d.sync += asks.eq(operations.enough)
@@ -78,10 +89,24 @@ class Drain(wiring.Component):
         # It comes back in bank order.
         marks = data.StructLayout({"exchanged": 1, "last": 1, "error": 1})
         reads, asked, marked = Signal(), Signal(marks), Signal(marks)
+        asking = stream.Signature(marks).create()
         m.d.comb += [
+            asking.valid.eq(asks),
+            asking.payload.exchanged.eq(present.exchanged),
+            asking.payload.last.eq(present.last),
+            asking.payload.error.eq(present.bad),
+            goes_on.eq(asking.ready),
+        ]
+        if p.relayed:
+            # Nor does the results' ready reach the gate within a clock.
+            m.submodules.kept = kept = ReadySlice(marks)
+            connect(m, asking, kept.i)
+            asking = kept.o
+        m.d.comb += [
+            asking.ready.eq(self.read_enable),
             self.read_enable.eq(self.o.ready | ~self.o.valid),
             self.left.eq(reads & self.read_enable),
-            self.finished.eq(asks & self.read_enable & present.last),
+            self.finished.eq(asks & goes_on & present.last),
             self.finished_slot.eq(present.slot),
             Value.cast(self.o.payload.data).eq(
                 Mux(marked.exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
@@ -91,12 +116,15 @@ class Drain(wiring.Component):
         ]
         with m.If(self.read_enable):
             m.d.sync += [
-                self.address.eq(self.address + asks),
-                reads.eq(asks),
-                asked.exchanged.eq(present.exchanged),
-                asked.last.eq(present.last),
-                asked.error.eq(present.bad),
+                self.address.eq(self.address + asking.valid),
+                reads.eq(asking.valid),
+                asked.eq(asking.payload),
                 self.o.valid.eq(reads),
                 marked.eq(asked),
             ]
         return m
+
+
+def _coming_layout(p: RopeParameters) -> data.StructLayout:
+    """What a beat's reading is to know, and what it takes of the operations done."""
+    return data.StructLayout({"exit": exit_layout(p), "take": signed(3)})

@@ -21,6 +21,7 @@ from .layouts import (
     load_layout,
     position_layout,
     result_layout,
+    shape_layout,
     step_layout,
     token_layout,
 )
@@ -31,14 +32,12 @@ from .queue import Queue
 from .rotation_row import RotationRow
 from .rotator import Rotator
 from .row_generator import RowGenerator
-from .sequencer import Sequencer
-from .skid import Skid
+from .sequencer import Sequencer, take_of
+from .skid import sliced
 from .streams import connect, delayed
 from .walker import buffer_depth
 
 __all__ = ["RopeEngine", "status_layout"]
-
-HEADS_AHEAD = 2  # register slices, two heads each, that bridge the naming between tokens
 
 
 def status_layout(p: RopeParameters) -> data.StructLayout:
@@ -121,7 +120,7 @@ class RopeEngine(wiring.Component):
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
-        naming, drain = 14 + 2 * (self.parameters.lanes > 1), 3
+        naming, drain = 14 + 2 * self.parameters.relayed, 3
         return naming + RotationRow.latency + self._rotator.latency + drain
 
     def elaborate(self, platform):  # noqa: D102
@@ -193,22 +192,15 @@ class RopeEngine(wiring.Component):
     def _tokens(self, m, table, intake, framer, drain, jobs):
         """Tokens become heads, and these beats as they come in."""
         p = self.parameters
-        m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens, full_rate=True)
+        m.submodules.tokens = tokens = Queue(token_layout(p), p.tokens, bypass=p.relayed)
         m.submodules.heads = heads = Heads(p)
         connect(m, intake.o_token, tokens.i)
         connect(m, tokens.o, heads.i)
-        walker, named = framer.walker, heads.o
-        for number in range(HEADS_AHEAD):
-            m.submodules[f"named_{number}"] = ahead = Skid(heads.o.payload.shape())
-            connect(m, named, ahead.i)
-            named = ahead.o
-        connect(m, named, walker.i)
         m.d.comb += [
             table.token_slot.eq(heads.slot),
             heads.pattern.eq(table.pattern),
-            table.head_slot.eq(walker.slot),
-            walker.shape.eq(table.shape),
         ]
+        self._name(m, table, heads.o, framer.walker)
         m.d.sync += intake.room.eq(tokens.room & jobs.room)
         m.d.comb += [
             intake.loaded.eq(table.loaded),
@@ -220,14 +212,35 @@ class RopeEngine(wiring.Component):
             table.busy.eq(intake.busy),
         ]
 
+    def _name(self, m, table, heads, walker):
+        """Two register slices, two heads each, bridge the naming between tokens."""
+        p = self.parameters
+        head = sliced(m, "named_0", heads)
+        # A wide engine looks a head's shape up on the way, a narrow one at the walker.
+        ahead = p.relayed and p.slots > 1
+        shaped = data.StructLayout({"head": head.payload.shape(), "looked_up": shape_layout(p)})
+        named = stream.Signature(shaped if ahead else head.payload.shape()).create()
+        m.d.comb += [named.valid.eq(head.valid), head.ready.eq(named.ready)]
+        m.d.comb += (named.payload.head if ahead else named.payload).eq(head.payload)
+        m.d.comb += table.head_slot.eq(head.payload.slot if ahead else walker.slot)
+        if ahead:
+            m.d.comb += named.payload.looked_up.eq(table.shape)
+        named = sliced(m, "named_1", named)
+        m.d.comb += [
+            walker.i.valid.eq(named.valid),
+            named.ready.eq(walker.i.ready),
+            walker.i.payload.eq(named.payload.head if ahead else named.payload),
+            walker.shape.eq(named.payload.looked_up if ahead else table.shape),
+        ]
+
     def _beats(self, m, framer, gathered, sequencer, drain):
         """Beats come into the first head buffer."""
         p, depth = self.parameters, buffer_depth(self.parameters)
-        wide = p.relayed
+        arrival = gathered.write_latency + p.relayed
 
         # An operation reads two clocks after what `arrived` at the earliest, so there is time for a
         # register.
-        def waited(value, clocks=int(wide), **options):
+        def waited(value, clocks=int(p.relayed), **options):
             return delayed(m, value, clocks, name="arriving", **options)
 
         address, exchanged = waited(framer.address), waited(framer.exchanged)
@@ -238,18 +251,21 @@ class RopeEngine(wiring.Component):
             gathered.write_words[1].eq(Mux(exchanged, words[0], words[1])),
             gathered.write_addresses[0].eq(address),
             gathered.write_addresses[1].eq(address),
-            sequencer.arrived.eq(waited(framer.write, gathered.write_latency, reset_less=False)),
+            sequencer.arrived.eq(waited(framer.write, arrival, reset_less=False)),
             framer.consumed.eq(sequencer.issue),
         ]
         # What is to be known of a beat stands beside it: for its operation and for its way out.
-        m.submodules.steps = steps = BeatQueue(step_layout(p), depth, registered=wide)
-        m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth, registered=wide)
-        m.d.comb += [
+        m.submodules.steps = steps = BeatQueue(step_layout(p), depth)
+        m.submodules.exits = exits = BeatQueue(exit_layout(p), 2 * depth)
+        relay = m.d.sync if p.relayed else m.d.comb
+        relay += [
             steps.i.valid.eq(framer.write),
             steps.i.payload.eq(framer.step),
             exits.i.valid.eq(framer.write),
             exits.i.payload.eq(framer.exit),
         ]
+        if p.relayed:
+            m.d.sync += steps.i.payload.take.eq(take_of(framer.step))
         connect(m, steps.o, sequencer.i)
         connect(m, exits.o, drain.i)
 
@@ -315,8 +331,8 @@ class RopeEngine(wiring.Component):
             rotated.read_addresses[1].eq(drain.address),
             drain.words[0].eq(rotated.read_words[0]),
             drain.words[1].eq(rotated.read_words[1]),
-            sequencer.drained.eq(drain.left),
         ]
+        m.d["sync" if p.relayed else "comb"] += sequencer.drained.eq(drain.left)
         return waited(rotator.saturated & valid, 1, reset_less=False)
 
     def _identity(self) -> Value:
@@ -355,8 +371,12 @@ class RopeEngine(wiring.Component):
         m.d["comb" if self.parameters.slots == 1 else "sync"] += self.fingerprint.eq(
             table.fingerprint
         )
-        with m.If(framer.judged):
-            m.d.sync += number.eq(number + 1)
+        judged, misframed = Signal(), Signal()
+        m.d.sync += [
+            judged.eq(framer.judged),
+            misframed.eq(framer.judged & framer.bad),
+            number.eq(number + judged),
+        ]
         with m.If(self.clear):
             m.d.sync += Value.cast(status).eq(0)
         m.d.sync += [
@@ -365,11 +385,11 @@ class RopeEngine(wiring.Component):
                 (status.saturated, saturated),
                 (status.refused, table.refused),
                 (status.malformed, table.malformed),
-                (status.misframed, framer.judged & framer.bad),
+                (status.misframed, misframed),
                 (status.beyond, intake.beyond),
             )
         ]
-        with m.If(framer.judged & framer.bad & (~status.misframed | self.clear)):
+        with m.If(misframed & (~status.misframed | self.clear)):
             m.d.sync += status.first_bad.eq(number)
         with m.If(intake.beyond & (~status.beyond | self.clear)):
             m.d.sync += status.first_beyond.eq(intake.beyond_position)

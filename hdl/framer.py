@@ -10,6 +10,7 @@ from ropeway.golden.parameters import RopeParameters
 from .fixed import counted
 from .layouts import beat_layout, exit_layout, step_layout
 from .skid import Skid
+from .streams import delayed
 from .walker import Walker, buffer_depth
 
 __all__ = ["Framer"]
@@ -62,9 +63,11 @@ class Framer(wiring.Component):
         m = Module()
         p = self._p
         m.submodules.walker = walker = self.walker
-        valid, step, exit_ = walker.valid, walker.step, walker.exit
-        if p.lanes > 1:
-            # A wide engine is to be fast: what comes in does not reach the walker within a clock.
+        step, exit_ = walker.step, walker.exit
+        goes, spacious, written = Signal(), Signal(), self.write
+        if p.relayed:
+            # What comes in does not reach the walker within a clock.
+            written = delayed(m, self.write, 1, reset_less=False, name="written")
             said = data.StructLayout({"step": step.shape(), "exit": exit_.shape()})
             m.submodules.ahead = ahead = Skid(said)
             m.d.comb += [
@@ -74,33 +77,47 @@ class Framer(wiring.Component):
                 walker.advance.eq(ahead.i.ready),
                 ahead.o.ready.eq(self.write),
             ]
-            valid, step, exit_ = ahead.o.valid, ahead.o.payload.step, ahead.o.payload.exit
+            stays = ahead.o.valid & ~self.write
+            m.d.sync += goes.eq((ahead.i.valid | ~ahead.i.ready | stays) & spacious)
+            step, exit_ = ahead.o.payload.step, ahead.o.payload.exit
         else:
-            m.d.comb += walker.advance.eq(self.write)
+            m.d.comb += [
+                goes.eq(walker.valid & spacious),
+                walker.advance.eq(self.write | ~walker.valid),
+            ]
         last, bad = exit_.last, Signal()
 
         # Within a head operations may lag behind or run ahead, so a head's room stays unused.
         depth = buffer_depth(p) - p.max_head_beats
-        room, spacious = Signal(range(depth + 1), init=depth), Signal()
-        m.d.sync += [
-            room.eq(counted(room, self.consumed, self.write)),
-            spacious.eq(room > 2),  # it is two clocks late, and so far on the safe side
-            self.address.eq(self.address + self.write),
-        ]
+        room = Signal(range(depth + 1), init=depth)
+        m.d.sync += room.eq(counted(room, self.consumed, written))
+        # It is two clocks late, or three, and so far on the safe side.
+        m.d["comb" if p.relayed else "sync"] += spacious.eq(room > 2 + p.relayed)
+        if p.relayed:
+            before = Signal.like(self.address)
+            m.d.comb += self.address.eq(before + written)
+            m.d.sync += before.eq(self.address)
+        else:
+            m.d.sync += self.address.eq(self.address + self.write)
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
         # dropped.
         feeding, padding, dropping = Signal(init=1), Signal(), Signal()
-        given, goes = self.i.payload, valid & spacious
+        given = self.i.payload
         m.d.comb += [
             self.i.ready.eq(dropping | (goes & feeding)),
             self.write.eq(goes & (padding | (feeding & self.i.valid))),
             bad.eq(padding | ~given.last),
         ]
-        with m.If(self.write & feeding & (given.last != last)):
-            m.d.sync += [feeding.eq(0), padding.eq(given.last), dropping.eq(last)]
-        with m.If((self.write & padding & last) | (dropping & self.i.valid & given.last)):
-            m.d.sync += [feeding.eq(1), padding.eq(0), dropping.eq(0)]
+        feeds, pads = goes & feeding & self.i.valid, goes & padding
+        drops = dropping & self.i.valid
+        m.d.sync += [
+            padding.eq((padding & ~(pads & last)) | (feeds & given.last & ~last)),
+            dropping.eq((dropping & ~(drops & given.last)) | (feeds & ~given.last & last)),
+            feeding.eq(
+                (feeding & ~(feeds & (given.last ^ last))) | (pads & last) | (drops & given.last)
+            ),
+        ]
 
         beat = Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))
         width = p.lanes * p.data_bits

@@ -16,14 +16,14 @@ __all__ = ["Heads"]
 class Heads(wiring.Component):
     """repeat × [query, key, value heads] of every token, and whether each rotates.
 
-    A kind takes one clock and one more a head, a token one clock besides; it ends, and is taken,
-    with its last head. Latency 2 clocks from a token to its first head where that is a query.
+    A kind takes one clock and one more a head, a token one clock besides. Latency 2 clocks from a
+    token to its first head where that is a query.
 
     Ports
     -----
     i : stream of tokens
     slot : Out, pattern : In
-        Look-up of the token's pattern, combinational.
+        Look-up of the pattern of the token at ``i``, combinational.
     o : stream of heads
     """
 
@@ -40,51 +40,54 @@ class Heads(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        token, pattern, head = self.i.payload, Signal(pattern_layout()), self.o.payload
+        token, pattern = Signal.like(self.i.payload), Signal(pattern_layout())
+        head = self.o.payload
+        # `kind` is the next one to turn to.
         kind, left, turns = Signal(KINDS, init=1), Signal(HEAD_BITS), Signal()
         kind_ends, last_kind, used = Signal(), Signal(), Signal()
 
-        # A token's pattern is looked up in a clock; an only one stands as long as it is in use.
-        known = Signal()
-        m.d["comb" if self._p.slots == 1 else "sync"] += pattern.eq(self.pattern)
-        m.d.sync += known.eq(self.i.valid & ~self.i.ready)
+        # A token is kept, and its pattern; an only one stands as long as it is in use.
+        known, token_done = Signal(), Signal()
+        m.d.comb += [self.slot.eq(self.i.payload.slot), self.i.ready.eq(~known)]
+        if self._p.slots == 1:
+            m.d.comb += pattern.eq(self.pattern)
+        with m.If(known):
+            m.d.sync += known.eq(~token_done)
+        with m.Else():
+            m.d.sync += [known.eq(self.i.valid), token.eq(self.i.payload)]
+            if self._p.slots > 1:
+                m.d.sync += pattern.eq(self.pattern)
 
         # Turning to a kind of heads, then naming them.
         turning, naming, here, step = Signal(), self.o.valid, Signal(), Signal()
-        kind_done, token_done = Signal(), Signal()
         group, last_group = Signal(REPEAT_BITS, init=1), Signal()
         m.d.comb += [
-            self.slot.eq(token.slot),
             turning.eq(known & ~naming),
             here.eq((pattern.present & kind).any()),
             step.eq(naming & self.o.ready),
-            kind_done.eq((turning & ~here) | (step & kind_ends)),
             token_done.eq(step & head.last),
-            self.i.ready.eq(token_done),
         ]
-        m.d.sync += naming.eq((turning & here) | (naming & ~kind_done))
+        m.d.sync += naming.eq((turning & here) | (naming & ~(step & kind_ends)))
         with m.If(turning):
             m.d.sync += [
                 left.eq(_of(kind, pattern.counts)),
                 kind_ends.eq(_of(kind, pattern.single)),
                 turns.eq(token.rotates & _of(kind, pattern.rotated)),
                 last_kind.eq(kind == _last(pattern.present)),
+                kind.eq(kind.rotate_left(1)),
             ]
         with m.Elif(step):
             m.d.sync += [left.eq(left - 1), kind_ends.eq(left == 2), used.eq(used | turns)]
-        with m.If(kind_done):
-            m.d.sync += kind.eq(kind.rotate_left(1))
         # Whether this group is the last one is known when its first kind is named.
-        m.d.sync += last_group.eq(group == pattern.repeat)
-        with m.If(kind_done & kind[-1]):
-            m.d.sync += group.eq(group + 1)
+        with m.If(turning & kind[0]):
+            m.d.sync += [last_group.eq(group == pattern.repeat), group.eq(group + 1)]
         if self._p.temperature:
             # Queries have a row, and the other heads of a group another.
             queries_turn = token.rotates & (pattern.present & pattern.rotated)[0]
-            tempered = self._temper(m, token, kind[0])
-            with m.If(tempered & queries_turn & kind_done & (kind[0] | kind[-1])):
+            tempered = self._temper(m, token, kind[1])
+            with m.If(tempered & queries_turn & turning & (kind[0] | kind[1])):
                 m.d.sync += used.eq(0)
-        with m.If(token_done):
+        with m.If(~known):
             m.d.sync += [kind.eq(1), group.eq(1), used.eq(0)]
 
         m.d.comb += [

@@ -14,7 +14,7 @@ from .walker import buffer_depth
 
 __all__ = ["Intake", "unfinished_limit"]
 
-COMPARED = 4  # bits of a position word in one comparison
+COMPARED = 12  # bits of a position word in one comparison
 
 
 def unfinished_limit(p: RopeParameters) -> int:
@@ -136,20 +136,16 @@ class Intake(wiring.Component):
 
         turned = waited(held_valid & rotates, reset_less=False)
         context, position = waited(self.context), waited(held.position)
-        reach = Signal(self._p.axes)
+        reach, limited = Signal(self._p.axes), Signal()
         m.d.sync += [
             self.beyond_position.eq(position[0]),
+            limited.eq(turned & context.stated),
             *(
-                reach[axis].eq(
-                    turned
-                    & context.stated
-                    & (position[axis] >= 0)
-                    & (position[axis] >= context.tokens)
-                )
+                reach[axis].eq((position[axis] >= 0) & (position[axis] >= context.tokens))
                 for axis in range(self._p.axes)
             ),
         ]
-        m.d.comb += self.beyond.eq(reach.any())
+        m.d.comb += self.beyond.eq(limited & reach.any())
 
         # Counted from acceptance, two clocks late.
         for number in range(self._p.slots):

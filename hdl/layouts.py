@@ -101,10 +101,13 @@ def shape_layout(p: RopeParameters) -> data.StructLayout:
 
     ``middle`` is the beat where the block's second half begins, ``half`` the whole beats before
     that; ``odd`` that the border stands within a beat. ``half_split``: so are its pairs.
+    ``first``: which of the beats that are told of is the head's first.
     """
     beat = bits_for(p.max_head_beats)
     names = ("final", "start", "middle", "stop", "half")
-    return data.StructLayout(dict.fromkeys(names, beat) | {"odd": 1, "half_split": 1})
+    first = data.StructLayout(dict.fromkeys(("start", "middle", "final"), 1))
+    flags = {"odd": 1, "half_split": 1, "first": first}
+    return data.StructLayout(dict.fromkeys(names, beat) | flags)
 
 
 def pattern_layout() -> data.StructLayout:
@@ -134,10 +137,12 @@ def step_layout(p: RopeParameters) -> data.StructLayout:
     ``opens``: it is the block's first. ``fresh``: the operation is the first to use its row's
     entry. ``even``: so is its number in the block. ``more``: where the block opens, the beats
     before its middle; in the rest of a split block, whether its operation needs a beat more.
+    ``take``, in a wide engine: less the beats that its operation needs beyond the one before it.
     """
     flags = dict.fromkeys(("turns", "split", "opens", "fresh", "even"), 1)
-    more = {"more": bits_for(p.max_head_beats // 2)}
-    return data.StructLayout(flags | more | _scaled_fields(p))
+    bits = bits_for(p.max_head_beats // 2)
+    needs = {"more": bits} | ({"take": signed(bits + 1)} if p.relayed else {})
+    return data.StructLayout(flags | needs | _scaled_fields(p))
 
 
 def exit_layout(p: RopeParameters) -> data.StructLayout:

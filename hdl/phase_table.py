@@ -128,11 +128,9 @@ class PhaseTable(wiring.Component):
         # counted, a busy slot opens again and the load is refused.
         lead, decides, slot_busy = Signal(range(COUNTED + 1)), Signal(), Signal()
         closed = Signal(p.slots)
-        m.d.comb += [
-            self.i_load.ready.eq(admitted),
-            decides.eq(lead == COUNTED),
-        ]
+        m.d.comb += self.i_load.ready.eq(admitted)
         m.d.sync += [
+            decides.eq(lead == COUNTED - 1),
             slot_busy.eq((self.busy & slot_bit).any()),
             self.claimed.eq(decides & ~slot_busy),
             self.claimed_slot.eq(slot),
@@ -147,20 +145,20 @@ class PhaseTable(wiring.Component):
             m.d.sync += [lead.eq(1), slot.eq(load.slot)]
 
         # What is taken of a load that is not refused changes the slot. An only slot's engine, which
-        # is to be small, spares a word's register.
-        settled = SETTLED if p.slots == 1 else SETTLED + 1
+        # is to be small, spares two registers for a word and one for the verdict.
+        late = int(p.slots > 1)
+        settled = SETTLED + 2 * late
 
         def waited(value, **options):
-            return delayed(m, value, settled - SETTLED, name="waited", **options)
+            return delayed(m, value, late, name="waited", **options)
 
         word, last = waited(load.word), waited(load.last)
-        taken, ends, first = Signal(), Signal(), Signal()
+        taken, ends = Signal(), Signal()
         wrong, whole, strange = Signal(), Signal(), Signal(2)
         number, in_header = digest.number, Signal()
         m.d.comb += [
             ends.eq(self.i_load.valid & admitted & load.last),
             taken.eq(waited(self.i_load.valid & admitted & ~refusing, reset_less=False)),
-            first.eq(taken & in_header & (number[:3] == 0)),
         ]
         with m.If(decides):
             m.d.sync += in_header.eq(1)
@@ -168,27 +166,34 @@ class PhaseTable(wiring.Component):
             m.d.sync += in_header.eq(0)
         with m.If(ends):
             m.d.sync += [admitted.eq(0), digesting.eq(~refusing)]
-        header = self._header(m, taken & in_header, number[:3], word)
+        arriving = Signal(HEADER_WORDS)
+        with m.If(taken & in_header):
+            m.d.comb += arriving.eq(1 << number[:3])
+        kept_word, odd = waited(word), waited(number[0])
+        arrived = waited(arriving, reset_less=False)
+        pairs = waited(taken & ~in_header, reset_less=False)
+        header = self._header(m, arrived, kept_word)
 
         # An image so long that its words' count begins again is wrong.
-        pairs_enable = taken & ~in_header & number[0]
+        again, strays = waited(taken & number.all(), reset_less=False), Signal()
+        m.d.comb += strays.eq(pairs & odd & (kept_word[16:] >= p.axes))
         with m.If(decides):
             m.d.sync += wrong.eq(0)
-        with m.Elif((taken & number.all()) | (pairs_enable & (word[16:] >= p.axes))):
+        with m.Elif(again | strays):
             m.d.sync += wrong.eq(1)
-        with m.If(first):
+        with m.If(arrived[0]):
             m.d.sync += [
-                strange[0].eq(word[:16] != (VERSION | SCHEME_ROPE << 8)),
-                strange[1].eq(word[16:] != MAGIC),
+                strange[0].eq(kept_word[:16] != (VERSION | SCHEME_ROPE << 8)),
+                strange[1].eq(kept_word[16:] != MAGIC),
             ]
-        pair_count = (digest.final >> 1) - (HEADER_WORDS // 2 - 1)
+        pair_count = waited((digest.final >> 1) - (HEADER_WORDS // 2 - 1))
         m.d.sync += whole.eq(digest.final[0] & (pair_count == header.pairs))
 
         judged, good, store, served = Signal(), Signal(), Signal(), Signal()
         m.d.sync += served.eq(self._served(m, header))
         m.d.comb += [
             judged.eq(delayed(m, ends, settled, reset_less=False, name="ended")),
-            good.eq(whole & ~wrong & ~strange.any() & served),
+            good.eq(waited(whole & ~wrong & ~strange.any() & served)),
             store.eq(judged & good & ~refusing),
         ]
         m.d.sync += [
@@ -219,10 +224,11 @@ class PhaseTable(wiring.Component):
             m.d.sync += digesting.eq(0)
         self._headers(m, store, slot, header)
         self._fingerprints(m, kept & digest.done, self.claimed, slot, digest.fingerprint)
-        self._pairs(m, taken & ~in_header, number, word, slot)
+        place = waited(((number >> 1) - HEADER_WORDS // 2)[: bits_for(p.max_pairs - 1)])
+        self._pairs(m, pairs, odd, Cat(place, slot), kept_word)
         return m
 
-    def _header(self, m, arriving, number, word):
+    def _header(self, m, arriving, word):
         """The header's fields, each kept as its word arrives."""
         p = self._p
         header = Signal(
@@ -255,32 +261,31 @@ class PhaseTable(wiring.Component):
             m.d.sync += field.eq(word[start : start + width])
             m.d.sync += header[f"{name}_high"].eq(word[start + len(field) : start + width].any())
 
-        with m.If(arriving), m.Switch(number):
-            with m.Case(1):
-                keep("pairs", 0)
-                keep("offset", 16)
-            with m.Case(2):
-                m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
-            with m.Case(3):
-                m.d.sync += header.amplitude.eq(word[:19])
-            with m.Case(4):
-                keep("head_dim", 0)
-            with m.Case(5):
-                # A context that no position reaches limits nothing.
-                reach = p.position_bits - 1
-                m.d.sync += [
-                    header.context.tokens.eq(word[:reach]),
-                    far.eq(word[reach:].any()),
-                ]
-            with m.Case(6):
-                for kind in range(KINDS):
-                    count = word[10 * kind : 10 * kind + HEAD_BITS]
-                    m.d.sync += header.counts[kind].eq(count)
-            with m.Case(7):
-                m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
+        with m.If(arriving[1]):
+            keep("pairs", 0)
+            keep("offset", 16)
+        with m.If(arriving[2]):
+            m.d.sync += [header.half_split.eq(word[0]), header.rotated.eq(word[1:4])]
+        with m.If(arriving[3]):
+            m.d.sync += header.amplitude.eq(word[:19])
+        with m.If(arriving[4]):
+            keep("head_dim", 0)
+        with m.If(arriving[5]):
+            # A context that no position reaches limits nothing.
+            reach = p.position_bits - 1
+            m.d.sync += [
+                header.context.tokens.eq(word[:reach]),
+                far.eq(word[reach:].any()),
+            ]
+        with m.If(arriving[6]):
+            for kind in range(KINDS):
+                count = word[10 * kind : 10 * kind + HEAD_BITS]
+                m.d.sync += header.counts[kind].eq(count)
+        with m.If(arriving[7]):
+            m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
         m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
-        with m.If(arriving & (number >= DIGESTED_HEADER_WORDS)):
-            before = Mux(number == DIGESTED_HEADER_WORDS, 0, header.check)
+        with m.If(arriving[DIGESTED_HEADER_WORDS:].any()):
+            before = Mux(arriving[DIGESTED_HEADER_WORDS], 0, header.check)
             m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])
         beat = exact_log2(p.beat_elements)
         m.d.sync += header.stop.eq(header.offset[beat:] + header.pairs[beat - 1 :])
@@ -295,10 +300,11 @@ class PhaseTable(wiring.Component):
         """Whether this engine can stream the geometry (RopeParameters.check_serves is the twin)."""
         p = self._p
         beat = exact_log2(p.beat_elements)
-        fits, small = Signal(), Signal()
+        fits, small, scales = Signal(), Signal(), Signal()
         m.d.sync += [
             fits.eq(header.stop <= header.head_dim[beat:]),
             small.eq(header.head_dim <= p.max_head_dim),
+            scales.eq(header.amplitude.code <= LARGEST_UNSCALED_CODE),
         ]
         conditions = Cat(
             fits,
@@ -311,7 +317,7 @@ class PhaseTable(wiring.Component):
             header.present.any(),
             header.repeat != 0,
             header.check == 0,
-            header.amplitude.code <= LARGEST_UNSCALED_CODE,
+            scales,
         )
         kept = Signal.like(conditions)
         m.d.sync += kept.eq(conditions)
@@ -331,6 +337,9 @@ class PhaseTable(wiring.Component):
             shape.half.eq(block >> 1),
             shape.odd.eq(block[0]),
             shape.half_split.eq(header.half_split),
+            shape.first.start.eq(start == 0),
+            shape.first.middle.eq((start == 0) & (block[1:] == 0)),
+            shape.first.final.eq(header.head_dim >> beat == 1),
             pattern.rotated.eq(header.rotated),
             pattern.counts.eq(header.counts),
             pattern.present.eq(header.present),
@@ -389,18 +398,16 @@ class PhaseTable(wiring.Component):
         )
         m.d.comb += self.fingerprint.eq(found)
 
-    def _pairs(self, m, arriving, number, word, slot):
+    def _pairs(self, m, arriving, half, address, word):
         """Increments and axes: the two words of a pair in a memory each."""
         p = self._p
-        pair_bits = bits_for(p.max_pairs - 1)
-        size = pair_layout(p).size
-        place = ((number >> 1) - HEADER_WORDS // 2)[:pair_bits]
-        for name, half, width in (("low", 0, 32), ("high", 1, size - 32)):
-            m.submodules[f"pairs_{name}"] = memory = Ram(width, p.slots << pair_bits)
+        size, depth = pair_layout(p).size, p.slots << bits_for(p.max_pairs - 1)
+        for name, number, width in (("low", 0, 32), ("high", 1, size - 32)):
+            m.submodules[f"pairs_{name}"] = memory = Ram(width, depth)
             m.d.comb += [
-                memory.write_enable.eq(arriving & (number[0] == half)),
-                memory.write_address.eq(Cat(place, slot)),
+                memory.write_enable.eq(arriving & (half == number)),
+                memory.write_address.eq(address),
                 memory.write_data.eq(word[:width]),
                 memory.read_address.eq(Cat(self.pair_number, self.pair_slot)),
-                Value.cast(self.pair)[32 * half :][:width].eq(memory.read_data),
+                Value.cast(self.pair)[32 * number :][:width].eq(memory.read_data),
             ]

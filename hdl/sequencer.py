@@ -10,9 +10,10 @@ from ropeway.golden.parameters import RopeParameters
 from .fixed import counted
 from .layouts import pass_through_layout, step_layout
 from .ledger import Ledger, UnitLedger
+from .skid import sliced
 from .walker import buffer_depth
 
-__all__ = ["Sequencer", "operation_layout"]
+__all__ = ["Sequencer", "operation_layout", "take_of"]
 
 
 def operation_layout(p: RopeParameters) -> data.StructLayout:
@@ -70,26 +71,37 @@ class Sequencer(wiring.Component):
         p = self._p
         m.submodules.beats = beats = Ledger(buffer_depth(p))
         m.submodules.entries = entries = UnitLedger(p.rows * p.max_head_beats)
-        step = self.i.payload
+        # Where nothing is offered a wide engine takes nothing, and so may load what there is.
+        coming = stream.Signature(step_layout(p)).create()
+        m.d.comb += [
+            coming.valid.eq(self.i.valid),
+            coming.payload.eq(self.i.payload),
+            self.i.ready.eq(coming.ready),
+        ]
+        if p.relayed:
+            m.d.comb += coming.payload.take.eq(Mux(self.i.valid, self.i.payload.take, 0))
+        given = sliced(m, "ahead", coming, when=p.relayed)
+        step = given.payload
 
         # The gate of words: it opens on an operation whose beats have arrived.
-        waiting, valid, open_ = Signal(step_layout(p)), Signal(), Signal()
+        waiting, valid, open_, wants = Signal(step_layout(p)), Signal(), Signal(), Signal()
         next_moves, moves = Signal(), Signal()
         m.d.comb += [
             moves.eq((open_ & next_moves) | ~valid),
-            self.i.ready.eq(moves),
-            beats.loads.eq(moves & self.i.valid),
-            beats.take.eq(_take(step)),
+            given.ready.eq(moves),
+            beats.loads.eq(moves if p.relayed else moves & given.valid),
+            beats.take.eq(step.take if p.relayed else take_of(step)),
             beats.gain.eq(self.arrived),
         ]
         with m.If(moves):
             m.d.sync += [
-                valid.eq(self.i.valid),
-                open_.eq(self.i.valid & beats.enough_after),
+                valid.eq(given.valid),
+                open_.eq(given.valid & beats.enough_after),
+                wants.eq(given.valid & beats.enough_after & step.fresh),
                 waiting.eq(step),
             ]
         with m.Else():
-            m.d.sync += open_.eq(beats.enough)
+            m.d.sync += [open_.eq(beats.enough), wants.eq(beats.enough & waiting.fresh)]
 
         # The gate of row entries: it opens on an operation whose entry, where this is its first
         # use, has been written.
@@ -98,7 +110,7 @@ class Sequencer(wiring.Component):
             ready.eq(self.issue | held_up),
             next_moves.eq(~held_up),
             passes.eq(next_moves & open_),
-            entries.loads.eq(passes & waiting.fresh),
+            entries.loads.eq(next_moves & wants),
             entries.gain.eq(self.written),
         ]
         with m.If(passes):
@@ -116,7 +128,7 @@ class Sequencer(wiring.Component):
 
         # A row is kept for tokens that share it, until an operation with the next one comes.
         begins, held = Signal(), Signal()
-        m.d.comb += begins.eq(passes & waiting.opens & waiting.fresh)
+        m.d.comb += begins.eq(next_moves & wants & waiting.opens)
         m.d.sync += self.row_released.eq(begins & held)
         with m.If(begins):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
@@ -139,6 +151,6 @@ class Sequencer(wiring.Component):
             m.d.sync += operation.scaled.eq(step.scaled)
 
 
-def _take(step) -> Value:
+def take_of(step) -> Value:
     """Less the beats that an operation needs beyond the one before it, signed."""
     return Mux(step.split & ~step.opens, -(step.more[0]), ~Cat(step.more, C(0, 1)).as_signed())

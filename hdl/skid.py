@@ -6,7 +6,18 @@ from amaranth.hdl import ShapeLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["Skid"]
+from .streams import connect
+
+__all__ = ["Skid", "sliced"]
+
+
+def sliced(m, name: str, source, *, when: bool = True):
+    """A stream behind a register slice of that ``name``, or itself where not ``when``."""
+    if not when:
+        return source
+    m.submodules[name] = skid = Skid(source.payload.shape())
+    connect(m, source, skid.i)
+    return skid.o
 
 
 class Skid(wiring.Component):
@@ -30,15 +41,11 @@ class Skid(wiring.Component):
         m = Module()
         payload_in, payload_out = Value.cast(self.i.payload), Value.cast(self.o.payload)
         spare, spare_valid = Signal.like(payload_in, reset_less=True), Signal()
+        comes, waits = self.i.valid | spare_valid, self.o.valid & ~self.o.ready
         m.d.comb += self.i.ready.eq(~spare_valid)
+        m.d.sync += [self.o.valid.eq(comes | waits), spare_valid.eq(comes & waits)]
         with m.If(self.o.ready | ~self.o.valid):
-            m.d.sync += [
-                self.o.valid.eq(self.i.valid | spare_valid),
-                payload_out.eq(Mux(spare_valid, spare, payload_in)),
-                spare_valid.eq(0),
-            ]
-        with m.Elif(~spare_valid):
-            m.d.sync += spare_valid.eq(self.i.valid)
+            m.d.sync += payload_out.eq(Mux(spare_valid, spare, payload_in))
         with m.If(~spare_valid):
             m.d.sync += spare.eq(payload_in)
         return m

@@ -9,7 +9,7 @@ addresses and a swap.
 """
 
 from amaranth import *
-from amaranth.lib import data, stream, wiring
+from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 from amaranth.utils import bits_for
 
@@ -37,7 +37,7 @@ class Walker(wiring.Component):
     slot : Out, shape : In
         Look-up of the shape of the head at ``i``, combinational.
     advance : In
-        The present beat, if there is one, is done with.
+        The present beat is done with, or there is none.
     valid, step, exit : Out
         The present beat: what its operation, and what the reading of its result is to know. Of how
         it was framed nothing is known here.
@@ -61,14 +61,15 @@ class Walker(wiring.Component):
         m = Module()
         p = self._p
 
-        # A head, and which of its marked beats comes next: known a beat ahead.
+        # A head, and where its beat stands in the rotary block: known a beat ahead.
         walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
         after, moves = Signal(range(p.max_head_beats + 2)), Signal()
-        marks = Signal(data.StructLayout(dict.fromkeys(("start", "middle", "stop", "final"), 1)))
-        ends = marks.final
+        opens, turns, middle, second, ends = (
+            Signal(name=name) for name in ("opens", "turns", "middle", "second", "ends")
+        )
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
-            moves.eq(self.advance | ~self.valid),
+            moves.eq(self.advance),
             self.i.ready.eq(~walks | (moves & ends)),
         ]
         # An only slot's shape stands as long as heads of it do.
@@ -77,28 +78,27 @@ class Walker(wiring.Component):
         )
         with m.If(self.i.ready):
             m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), after.eq(1)]
-            m.d.sync += [marks[mark].eq(self.shape[mark] == 0) for mark, _ in marks.shape()]
+            for flag, mark in ((opens, "start"), (middle, "middle")):
+                m.d.sync += flag.eq(self.i.payload.turns & self.shape.first[mark])
+            m.d.sync += [
+                turns.eq(self.i.payload.turns & self.shape.first.start),
+                second.eq(self.i.payload.turns & self.shape.first.middle),
+                ends.eq(self.shape.first.final),
+            ]
         with m.Elif(moves):
-            m.d.sync += after.eq(after + 1)
-            m.d.sync += [marks[mark].eq(shape[mark] == after) for mark, _ in marks.shape()]
+            starts, halves = (head.turns & (shape[mark] == after) for mark in ("start", "middle"))
+            stops = shape.stop == after
+            m.d.sync += [
+                after.eq(after + 1),
+                opens.eq(starts),
+                turns.eq(starts | (turns & ~stops)),
+                middle.eq(halves),
+                second.eq(halves | (second & ~stops)),
+                ends.eq(shape.final == after),
+            ]
 
-        # Where it stands in the rotary block.
-        within, beyond_middle = Signal(), Signal()
-        opens, turns, split, middle, second = (
-            Signal(name=name) for name in ("opens", "turns", "split", "middle", "second")
-        )
-        m.d.comb += [
-            opens.eq(head.turns & marks.start),
-            turns.eq(opens | (within & ~marks.stop)),
-            split.eq(turns & shape.half_split),
-            middle.eq(head.turns & marks.middle),
-            second.eq(middle | (beyond_middle & ~marks.stop)),
-        ]
-        with m.If(self.i.ready):
-            m.d.sync += [within.eq(0), beyond_middle.eq(0)]
-        with m.Elif(moves):
-            m.d.sync += [within.eq(turns), beyond_middle.eq(second)]
-
+        split = Signal()
+        m.d.comb += split.eq(turns & shape.half_split)
         step, exit_ = self.step, self.exit
         with m.If(moves):
             m.d.sync += [

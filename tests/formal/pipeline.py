@@ -105,6 +105,7 @@ def sequencer() -> Module:
     invariant(m, dut["valid"], when=come < 0)
     invariant(m, come >= 0, when=open_)
     invariant(m, dut["valid"], when=open_)
+    invariant(m, dut["wants"] == (open_ & waiting.fresh))
     prove(m, come >= 0, when=moves_on)
 
     # Entries: an operation that is its entry's first user goes when that is written.
@@ -148,8 +149,8 @@ PROOFS = [
         " read; valid and payload of the results hold.",
         drain,
         (
-            Bug("hdl/drain.py", "self.i.valid & operations.enough_after", "self.i.valid"),
-            Bug("hdl/drain.py", "(asks & self.read_enable) | ~valid", "asks | ~valid"),
+            Bug("hdl/drain.py", "given.valid & operations.enough_after", "given.valid"),
+            Bug("hdl/drain.py", "(asks & goes_on) | ~valid", "asks | ~valid"),
             Bug("hdl/drain.py", "reads & self.read_enable", "reads"),
         ),
         given="The operations done fit the buffer, whose registers hold while not enabled.",

@@ -7,12 +7,13 @@ from amaranth.hdl import Module, Value
 
 from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.queue import Queue
+from ropeway.hdl.ready_slice import ReadySlice
 from ropeway.hdl.skid import Skid
 
 from .opened import Opened
 from .order import Order, in_order
 from .proof import Bug, Proof
-from .rules import assume, before, cover, free, invariant, prove, sends, takes
+from .rules import assume, before, counter, cover, free, invariant, prove, sends, takes
 
 __all__ = ["PROOFS", "in_queue", "in_skid", "places"]
 
@@ -38,6 +39,23 @@ def in_skid(m: Module, skid: Opened, item):
     invariant(m, out.valid, when=spare)
     order.place(0, out.payload)
     order.place(1, skid["spare"])
+
+
+def ready_slice() -> Module:
+    m = Module()
+    m.submodules.dut = dut = Opened(ReadySlice(WIDTH))
+    sends(m, dut.i)
+    takes(m, dut.o)
+    taken, given, out = dut.i.valid & dut.i.ready, dut.o.valid & dut.o.ready, dut.o.payload
+    inside = dut["spare_valid"]
+    sent, left = counter(m, 2, taken, 0, name="sent"), counter(m, 2, given, 0, name="left")
+    held = (sent - left)[:2]
+    prove(m, held == inside)
+    prove(m, dut.o.valid == (inside | taken))
+    prove(m, out == dut.i.payload, when=dut.o.valid & (held == 0))
+    prove(m, out == before(m, dut.i.payload), when=inside & before(m, taken))
+    cover(m, ~dut.i.ready & dut.o.ready & dut.i.valid)
+    return m
 
 
 def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:
@@ -85,24 +103,22 @@ def room() -> Module:
     return m
 
 
-def beats(*, registered: bool) -> Module:
+def beats() -> Module:
     m = Module()
-    m.submodules.dut = dut = Opened(BeatQueue(WIDTH, DEPTH, registered=registered))
+    m.submodules.dut = dut = Opened(BeatQueue(WIDTH, DEPTH))
     sends(m, dut.i)
     takes(m, dut.o)
     given, bits = dut.o.valid & dut.o.ready, len(dut["head"])
     order = in_order(m, dut.i.valid, dut.i.payload, dut.o.valid, given, dut.o.payload, DEPTH - 1)
     assume(m, order.held != DEPTH - 1, when=dut.i.valid)
     items, asked = dut.open("items"), dut["asked"]
-    there, last = dut["there"], dut.o.valid if registered else 0
     stored = (dut["tail"] - dut["head"])[:bits]
     invariant(m, dut["filled"] == (stored != 0))
     invariant(m, dut["head_next"] == (dut["head"] + 1)[:bits])
-    out = there + asked + last
+    out = dut.o.valid + asked
     invariant(m, order.held == stored + out)
     order.place(0, dut.o.payload, when=dut.o.valid)
-    order.place(last, items.read_data, when=there)
-    order.place(there + last, items["word"], when=asked)
+    order.place(dut.o.valid, items["word"], when=asked)
     inside = order.ahead - out
     stands = items.memory((dut["head"] + inside)[:bits])
     behind = order.ahead >= out
@@ -127,6 +143,15 @@ PROOFS = [
             Bug("hdl/skid.py", "self.o.ready | ~self.o.valid", "self.o.ready | ~self.i.valid"),
         ),
     ),
+    Proof(
+        "ready slice",
+        "Items leave once each, in order; valid and payload hold; never more than one inside.",
+        ready_slice,
+        (
+            Bug("hdl/ready_slice.py", "Mux(spare_valid, spare, payload_in)", "payload_in"),
+            Bug("hdl/ready_slice.py", "self.o.valid & ~self.o.ready", "~self.o.ready"),
+        ),
+    ),
     *(
         Proof(
             f"queue, {name}",
@@ -144,18 +169,15 @@ PROOFS = [
         )
         for name, form in FORMS.items()
     ),
-    *(
-        Proof(
-            f"beat queue{', registered' if registered else ''}",
-            "Items leave once each, in order; valid and payload hold.",
-            partial(beats, registered=registered),
-            (
-                Bug("hdl/beat_queue.py", "head_next != tail, filled", "1, filled"),
-                Bug("hdl/beat_queue.py", "self.o.ready | ~self.o.valid", "C(1)"),
-            ),
-            given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",
-        )
-        for registered in (False, True)
+    Proof(
+        "beat queue",
+        "Items leave once each, in order; valid and payload hold.",
+        beats,
+        (
+            Bug("hdl/beat_queue.py", "head_next != tail, filled", "1, filled"),
+            Bug("hdl/beat_queue.py", "self.o.ready | ~self.o.valid", "C(1)"),
+        ),
+        given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",
     ),
     Proof(
         "queue, room",

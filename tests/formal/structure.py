@@ -31,6 +31,7 @@ from ropeway.hdl.position_router import PositionRouter
 from ropeway.hdl.position_source import PositionSource
 from ropeway.hdl.query_rows import QueryRows
 from ropeway.hdl.queue import Queue
+from ropeway.hdl.ready_slice import ReadySlice
 from ropeway.hdl.result_merger import ResultMerger
 from ropeway.hdl.row_bursts import RowBursts
 from ropeway.hdl.row_generator import RowGenerator
@@ -52,6 +53,7 @@ DIRECT = CoreParameters(rope=ROPE, bypass=False)
 SMALL = replace(DIRECT, counters=False, carried=False, keep=False, runs=False)
 ADDING = CoreParameters(sinusoidal=ADDER, bypass=False, carried=False)
 STREAMING: list[Callable[[], wiring.Component]] = [
+    partial(ReadySlice, 4),
     partial(Skid, 4),
     partial(Stage, 4),
     partial(BeatQueue, 4, 16),

@@ -13,16 +13,14 @@ ITEMS = np.random.default_rng(0).integers(0, 1 << 12, DEPTH - 1).tolist()
 
 @pytest.mark.parametrize("stall", [0.0, 0.5])
 @pytest.mark.parametrize("idle", [0.0, 0.5])
-@pytest.mark.parametrize("registered", [False, True])
-def test_items_come_out_in_their_order(registered, idle, stall):
-    queue = BeatQueue(12, DEPTH, registered=registered)
+def test_items_come_out_in_their_order(idle, stall):
+    queue = BeatQueue(12, DEPTH)
     result = stream_through(queue, ITEMS, idle=idle, stall=stall, seed=1)
     assert result.items == ITEMS
 
 
-@pytest.mark.parametrize("registered", [False, True])
-def test_the_stated_latency_and_interval_are_measured(registered):
-    queue = BeatQueue(12, DEPTH, registered=registered)
+def test_the_stated_latency_and_interval_are_measured():
+    queue = BeatQueue(12, DEPTH)
     result = stream_through(queue, ITEMS)
     assert result.clocks_out[0] - result.clocks_in[0] == queue.latency
     assert np.all(np.diff(result.clocks_out) == queue.interval)

@@ -288,7 +288,7 @@ FLOW = [
     Mutant(
         "a beat gone on from before it is taken",
         "hdl/drain.py",
-        "(asks & self.read_enable) | ~valid",
+        "(asks & goes_on) | ~valid",
         "asks | ~valid",
         f"{TRAFFIC}test_traffic_changes_nothing_but_time[results hardly taken]",
     ),

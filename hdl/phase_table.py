@@ -176,7 +176,7 @@ class PhaseTable(wiring.Component):
 
         # An image so long that its words' count begins again is wrong.
         again, strays = waited(taken & number.all(), reset_less=False), Signal()
-        m.d.comb += strays.eq(pairs & odd & (kept_word[16:] >= p.axes))
+        m.d.comb += strays.eq(pairs & odd & waited(word[16:] >= p.axes))
         with m.If(decides):
             m.d.sync += wrong.eq(0)
         with m.Elif(again | strays):

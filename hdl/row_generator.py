@@ -156,6 +156,8 @@ class RowGenerator(wiring.Component):
         operand = data.StructLayout({"value": self._phase.i.payload.position.shape(), "carry": 1})
         operands = [Signal(operand, name=f"operand_{axis}") for axis in range(p.axes)]
 
+        # `number` is that of the pair that comes next, which the table is asked for; while `idle`,
+        # that of a job's first one.
         tick = Const(1)
         if self.interval > 1:
             wait = Signal(range(self.interval))
@@ -164,9 +166,8 @@ class RowGenerator(wiring.Component):
                 m.d.sync += wait.eq(self.interval - 1)
             with m.Else():
                 m.d.sync += wait.eq(wait - 1)
-
-        # `number` is that of the pair that comes next, which the table is asked for; while `idle`,
-        # that of a job's first one.
+            with m.If(wait == 1):
+                m.d.sync += number.eq(Mux(tag.last, 0, number + 1))
         m.d.comb += [
             self.i.ready.eq(spare & idle),
             begins.eq(self.i.valid & self.i.ready),
@@ -174,8 +175,6 @@ class RowGenerator(wiring.Component):
         if self.interval > 1:
             last = number == final
             m.d.comb += idle.eq(~active | (tick & tag.last))
-            with m.If(wait == 1):
-                m.d.sync += number.eq(Mux(tag.last, 0, number + 1))
         else:  # there is no time to compare
             same, goes_on = Signal.like(number), begins & ~job.pairs.single
             last = same.all()

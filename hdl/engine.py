@@ -371,25 +371,31 @@ class RopeEngine(wiring.Component):
         m.d["comb" if self.parameters.slots == 1 else "sync"] += self.fingerprint.eq(
             table.fingerprint
         )
-        judged, misframed = Signal(), Signal()
-        m.d.sync += [
-            judged.eq(framer.judged),
-            misframed.eq(framer.judged & framer.bad),
-            number.eq(number + judged),
-        ]
-        with m.If(self.clear):
+
+        # What clears and all that sets comes a clock late in a wide engine, misframing in any.
+        def told(value, clocks=int(self.parameters.relayed), **options):
+            return delayed(m, value, clocks, name="told", **options)
+
+        def event(value, *late):
+            return told(value, *late, reset_less=False)
+
+        clear, beyond = event(self.clear), event(intake.beyond)
+        position = told(intake.beyond_position)
+        misframed = event(framer.judged & framer.bad, 1)
+        m.d.sync += number.eq(number + event(framer.judged, 1))
+        with m.If(clear):
             m.d.sync += Value.cast(status).eq(0)
         m.d.sync += [
-            flag.eq((flag & ~self.clear) | event)
-            for flag, event in (
-                (status.saturated, saturated),
-                (status.refused, table.refused),
-                (status.malformed, table.malformed),
+            flag.eq((flag & ~clear) | happens)
+            for flag, happens in (
+                (status.saturated, event(saturated)),
+                (status.refused, event(table.refused)),
+                (status.malformed, event(table.malformed)),
                 (status.misframed, misframed),
-                (status.beyond, intake.beyond),
+                (status.beyond, beyond),
             )
         ]
-        with m.If(misframed & (~status.misframed | self.clear)):
+        with m.If(misframed & (~status.misframed | clear)):
             m.d.sync += status.first_bad.eq(number)
-        with m.If(intake.beyond & (~status.beyond | self.clear)):
-            m.d.sync += status.first_beyond.eq(intake.beyond_position)
+        with m.If(beyond & (~status.beyond | clear)):
+            m.d.sync += status.first_beyond.eq(position)

@@ -66,7 +66,9 @@ class Framer(wiring.Component):
         step, exit_ = walker.step, walker.exit
         goes, spacious, written = Signal(), Signal(), self.write
         if p.relayed:
-            # What comes in does not reach the walker within a clock.
+            # What comes in does not reach the walker within a clock. The slice's ready, which moves
+            # many registers on, is here once more.
+            advance = Signal(init=1)
             written = delayed(m, self.write, 1, reset_less=False, name="written")
             said = data.StructLayout({"step": step.shape(), "exit": exit_.shape()})
             m.submodules.ahead = ahead = Skid(said)
@@ -74,11 +76,11 @@ class Framer(wiring.Component):
                 ahead.i.valid.eq(walker.valid),
                 ahead.i.payload.step.eq(walker.step),
                 ahead.i.payload.exit.eq(walker.exit),
-                walker.advance.eq(ahead.i.ready),
+                walker.advance.eq(advance),
                 ahead.o.ready.eq(self.write),
             ]
-            stays = ahead.o.valid & ~self.write
-            m.d.sync += goes.eq((ahead.i.valid | ~ahead.i.ready | stays) & spacious)
+            comes, stays = ahead.i.valid | ~ahead.i.ready, ahead.o.valid & ~self.write
+            m.d.sync += [advance.eq(~(comes & stays)), goes.eq((comes | stays) & spacious)]
             step, exit_ = ahead.o.payload.step, ahead.o.payload.exit
         else:
             m.d.comb += [

@@ -85,7 +85,7 @@ class Sequencer(wiring.Component):
 
         # The gate of words: it opens on an operation whose beats have arrived.
         waiting, valid, open_, wants = Signal(step_layout(p)), Signal(), Signal(), Signal()
-        next_moves, moves = Signal(), Signal()
+        next_moves, moves, goes_on = Signal(), Signal(), Signal()
         m.d.comb += [
             moves.eq((open_ & next_moves) | ~valid),
             given.ready.eq(moves),
@@ -99,6 +99,7 @@ class Sequencer(wiring.Component):
                 open_.eq(given.valid & beats.enough_after),
                 wants.eq(given.valid & beats.enough_after & step.fresh),
                 waiting.eq(step),
+                goes_on.eq(step.split & ~step.opens),
             ]
         with m.Else():
             m.d.sync += [open_.eq(beats.enough), wants.eq(beats.enough & waiting.fresh)]
@@ -114,7 +115,7 @@ class Sequencer(wiring.Component):
             entries.gain.eq(self.written),
         ]
         with m.If(passes):
-            self._follow(m, waiting)
+            self._follow(m, waiting, goes_on)
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         written = ~waiting.fresh | entries.enough_after
@@ -134,10 +135,10 @@ class Sequencer(wiring.Component):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
         return m
 
-    def _follow(self, m, step):
+    def _follow(self, m, step, goes_on):
         """The next operation's words: a beat's own, or words g and n + g of a half-split block."""
         operation = self.operation
-        address, goes_on = Signal.like(operation.first), step.split & ~step.opens
+        address = Signal.like(operation.first)
         m.d.sync += [
             address.eq(address + 1),
             operation.first.eq(Mux(goes_on, operation.first, address) + (goes_on & step.even)),

@@ -144,9 +144,10 @@ class Lane(wiring.Component):
             y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
-        halved = delayed(m, scale, 2, name="halved")
-        results = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
-        return tuple(Mux(halved, result, result >> 1) for result in results)
+        # x and y each choose by a register of their own.
+        halved, whole = delayed(m, scale, 2, name="halved"), delayed(m, ~scale, 2, name="whole")
+        x, y = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
+        return Mux(halved, x, x >> 1), Mux(whole, y >> 1, y)
 
     def _four(self, m) -> tuple[Value, ...]:
         # (u, v) is (x, y) or (y, x); the products are added with signs, and the half that rounds

@@ -76,23 +76,23 @@ class Amplitude(wiring.Component):
         out, given = self.o.payload, self.i.payload
         cos, sin, others, valid = forms[self._p.generator](m, [given.cos, given.sin])
         if self._p.multipliers == 3:
-            cos = self._combine(m, cos, sin, *others[3:5])
+            cos = self._combine(m, cos, sin, others[3])
             others = delayed(m, others, 1, name="combined")
         else:
             m.d.comb += out.coefficients.sin.eq(sin)
         m.d.comb += [
             out.coefficients.cos.eq(cos),
             Cat(out.coefficients.quadrant, out.coefficients.scale).eq(others[:3]),
-            Value.cast(out.tag).eq(others[5:]),
+            Value.cast(out.tag).eq(others[4:]),
             self.soon.eq(valid),
             self.o.valid.eq(delayed(m, valid, 1, reset_less=False, name="valid")),
         ]
         return m
 
     def _others(self) -> Value:
-        """The quadrant, the scale, whether sin is small and whether not, and the tag."""
-        given, small = self.i.payload, self.i.payload.small
-        return Cat(given.quadrant, self.amplitude.scale, small, ~small, Value.cast(given.tag))
+        """The quadrant, the scale, whether sin is small, and the tag: beside cos and sin."""
+        given = self.i.payload
+        return Cat(given.quadrant, self.amplitude.scale, given.small, Value.cast(given.tag))
 
     def _factor(self, raw: Value) -> Value:
         """What of a raw word is multiplied."""
@@ -161,16 +161,15 @@ class Amplitude(wiring.Component):
         others = held(m, self._others(), start, name="others")
         return *words, others, self._soon(m, serial.done, 1)
 
-    def _combine(self, m, cos: Value, sin: Value, small: Value, large: Value) -> Value:
-        """A clock: cos; and cos + sin, and sin − cos as a magnitude and its sign; all exact."""
+    def _combine(self, m, cos: Value, sin: Value, small: Value) -> Value:
+        """A clock: cos; and cos + sin, and what stands for sin − cos; all exact."""
         out, width = self.o.payload.coefficients, len(cos)
         total = Signal(width, reset_less=True)
         difference = Signal(width, reset_less=True)
-        # sin − cos is the complement of cos − sin − 1: one carry chain for both.
-        either = (Cat(C(0, 1), cos) - Cat(large, sin))[1 : width + 1]
+        # cos − sin, or one less, the complement of sin − cos: one carry chain.
         m.d.sync += [
             total.eq(cos + sin),
-            difference.eq(either ^ (~small).replicate(width)),
+            difference.eq((Cat(C(0, 1), cos) - Cat(~small, sin))[1 : width + 1]),
         ]
         m.d.comb += [
             out.sum.eq(total),

@@ -114,6 +114,8 @@ class Lane(wiring.Component):
         m.d.sync += total.eq(u + v)
         u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
         held = delayed(m, taken, 3, name="held")
+        magnitude = taken.difference ^ (~taken.negative).replicate(len(taken.difference))
+        magnitude = delayed(m, magnitude, 3, name="magnitude")
 
         # The products, with a relay after each. Results are rounded half up at `end`; where
         # coefficients are not halved one more bit is dropped afterwards. What rounds them is in k,
@@ -126,8 +128,8 @@ class Lane(wiring.Component):
         m.d.comb += [multiplier.a.eq(held.cos), multiplier.b.eq(total)]
         m.d.sync += k.eq(multiplier.p + half)
         sum_v = self._multiply(m, "sum_v", held.sum, v)
-        m.submodules.difference_u = multiplier = Multiplier(held.difference.shape(), u.shape())
-        m.d.comb += [multiplier.a.eq(held.difference), multiplier.b.eq(u)]
+        m.submodules.difference_u = multiplier = Multiplier(magnitude.shape(), u.shape())
+        m.d.comb += [multiplier.a.eq(magnitude), multiplier.b.eq(u)]
         difference_u, negative = Signal.like(multiplier.p, reset_less=True), Signal(reset_less=True)
         sign = delayed(m, held.negative, multiplier.latency, name="sign")
         m.d.sync += [
@@ -142,9 +144,10 @@ class Lane(wiring.Component):
             y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
-        halved = delayed(m, scale, 2, name="halved")
-        results = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
-        return tuple(Mux(halved, result, result >> 1) for result in results)
+        # x and y each choose by a register of their own.
+        halved, whole = delayed(m, scale, 2, name="halved"), delayed(m, ~scale, 2, name="whole")
+        x, y = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
+        return Mux(halved, x, x >> 1), Mux(whole, y >> 1, y)
 
     def _four(self, m) -> tuple[Value, ...]:
         # (u, v) is (x, y) or (y, x); the products are added with signs, and the half that rounds

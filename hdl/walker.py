@@ -61,11 +61,11 @@ class Walker(wiring.Component):
         m = Module()
         p = self._p
 
-        # A head, and where its beat stands in the rotary block: known a beat ahead.
+        # A head, and which of its marked beats comes next: known a beat ahead.
         walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
         after, moves = Signal(range(p.max_head_beats + 2)), Signal()
-        opens, turns, middle, second, ends = (
-            Signal(name=name) for name in ("opens", "turns", "middle", "second", "ends")
+        opens, middle, stops, ends = (
+            Signal(name=name) for name in ("opens", "middle", "stops", "ends")
         )
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
@@ -76,29 +76,37 @@ class Walker(wiring.Component):
         m.d["comb" if p.slots == 1 else "sync"] += shape.eq(
             self.shape if p.slots == 1 else Mux(self.i.ready, self.shape, shape)
         )
+        given, first = self.i.payload, self.shape.first
         with m.If(self.i.ready):
-            m.d.sync += [walks.eq(self.i.valid), head.eq(self.i.payload), after.eq(1)]
-            for flag, mark in ((opens, "start"), (middle, "middle")):
-                m.d.sync += flag.eq(self.i.payload.turns & self.shape.first[mark])
+            m.d.sync += [walks.eq(self.i.valid), head.eq(given), after.eq(1)]
             m.d.sync += [
-                turns.eq(self.i.payload.turns & self.shape.first.start),
-                second.eq(self.i.payload.turns & self.shape.first.middle),
-                ends.eq(self.shape.first.final),
+                opens.eq(given.turns & first.start),
+                middle.eq(given.turns & first.middle),
+                ends.eq(first.final),
             ]
         with m.Elif(moves):
-            starts, halves = (head.turns & (shape[mark] == after) for mark in ("start", "middle"))
-            stops = shape.stop == after
             m.d.sync += [
                 after.eq(after + 1),
-                opens.eq(starts),
-                turns.eq(starts | (turns & ~stops)),
-                middle.eq(halves),
-                second.eq(halves | (second & ~stops)),
+                opens.eq(head.turns & (shape.start == after)),
+                middle.eq(head.turns & (shape.middle == after)),
                 ends.eq(shape.final == after),
             ]
+        with m.If(moves):  # of a first beat it does not matter
+            m.d.sync += stops.eq(shape.stop == after)
 
-        split = Signal()
-        m.d.comb += split.eq(turns & shape.half_split)
+        # Where it stands in the rotary block.
+        within, beyond_middle = Signal(), Signal()
+        turns, split, second = (Signal(name=name) for name in ("turns", "split", "second"))
+        m.d.comb += [
+            turns.eq(opens | (within & ~stops)),
+            split.eq(turns & shape.half_split),
+            second.eq(middle | (beyond_middle & ~stops)),
+        ]
+        with m.If(self.i.ready):
+            m.d.sync += [within.eq(0), beyond_middle.eq(0)]
+        with m.Elif(moves):
+            m.d.sync += [within.eq(turns), beyond_middle.eq(second)]
+
         step, exit_ = self.step, self.exit
         with m.If(moves):
             m.d.sync += [
@@ -123,4 +131,4 @@ class Walker(wiring.Component):
     def _more(self, shape, split, opens) -> Value:
         """Further beats for operation g of a split block, which needs beat (n + g) div 2 of it."""
         further = Mux(self.step.opens, shape.odd, ~self.step.more[0])
-        return Mux(split, Mux(opens, shape.half, further), 0)
+        return Mux(opens, Mux(shape.half_split, shape.half, 0), split & further)

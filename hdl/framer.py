@@ -104,24 +104,21 @@ class Framer(wiring.Component):
 
         # A packet is fed beat by beat; a short one is then padded, of a long one the rest is
         # dropped.
-        feeding, padding, dropping = Signal(init=1), Signal(), Signal()
+        padding, dropping, feeding = Signal(), Signal(), Signal()
         given = self.i.payload
         m.d.comb += [
-            self.i.ready.eq(dropping | (goes & feeding)),
-            self.write.eq(goes & (padding | (feeding & self.i.valid))),
+            feeding.eq(~padding & ~dropping),
+            self.i.ready.eq(dropping | (goes & ~padding)),
+            self.write.eq(goes & (padding | (~dropping & self.i.valid))),
             bad.eq(padding | ~given.last),
         ]
-        feeds, pads = goes & feeding & self.i.valid, goes & padding
-        drops = dropping & self.i.valid
+        feeds, drops = goes & feeding & self.i.valid, dropping & self.i.valid
         m.d.sync += [
-            padding.eq((padding & ~(pads & last)) | (feeds & given.last & ~last)),
+            padding.eq((padding & ~(goes & last)) | (feeds & given.last & ~last)),
             dropping.eq((dropping & ~(drops & given.last)) | (feeds & ~given.last & last)),
-            feeding.eq(
-                (feeding & ~(feeds & (given.last ^ last))) | (pads & last) | (drops & given.last)
-            ),
         ]
 
-        beat = Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))
+        beat = Value.cast(given.data) & ~padding.replicate(len(Value.cast(given.data)))
         width = p.lanes * p.data_bits
         m.d.comb += [
             self.words[0].eq(beat[:width]),

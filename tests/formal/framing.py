@@ -166,10 +166,10 @@ PROOFS = [
         framer,
         (
             Bug("hdl/framer.py", "feeds & ~given.last & last", "0"),
-            Bug("hdl/framer.py", "drops = dropping & self.i.valid", "drops = dropping"),
+            Bug("hdl/framer.py", "dropping & ~(drops & given.last)", "dropping & ~given.last"),
             Bug(
                 "hdl/framer.py",
-                "self.i.ready.eq(dropping | (goes & feeding))",
+                "self.i.ready.eq(dropping | (goes & ~padding))",
                 "self.i.ready.eq(goes & ~padding)",
             ),
             Bug("hdl/framer.py", "self.exit.bad.eq(last & bad)", "self.exit.bad.eq(bad)"),

@@ -351,7 +351,7 @@ FLOW = [
     Mutant(
         "a short packet padded with what is at the port",
         "hdl/framer.py",
-        "Value.cast(given.data) & feeding.replicate(len(Value.cast(given.data)))",
+        "Value.cast(given.data) & ~padding.replicate(len(Value.cast(given.data)))",
         "Value.cast(given.data)",
         FRAMED,
     ),
@@ -365,7 +365,7 @@ FLOW = [
     Mutant(
         "images not judged",
         "hdl/phase_table.py",
-        "good.eq(whole & ~wrong & ~strange.any() & served)",
+        "good.eq(waited(whole & ~wrong & ~strange.any() & served))",
         "good.eq(1)",
         "tests/hdl/test_phase_table.py::"
         "test_what_is_no_image_leaves_its_slot_unloaded_and_all_others_as_they_are[another magic]",

@@ -74,10 +74,7 @@ class Amplitude(wiring.Component):
         m = Module()
         forms = {PIPELINED: self._pipelined, SHARED: self._shared, SERIAL: self._serially}
         out, given = self.o.payload, self.i.payload
-        words = [given.cos, given.sin]
-        if self._p.multipliers == 3:  # the larger first, so that their difference needs no choice
-            words = [Mux(given.small, a, b) for a, b in (words, words[::-1])]
-        cos, sin, others, valid = forms[self._p.generator](m, words)
+        cos, sin, others, valid = forms[self._p.generator](m, [given.cos, given.sin])
         if self._p.multipliers == 3:
             cos = self._combine(m, cos, sin, others[3])
             others = delayed(m, others, 1, name="combined")
@@ -121,7 +118,7 @@ class Amplitude(wiring.Component):
     def _pipelined(self, m, raws) -> tuple[Value, ...]:
         """Three clocks: the products, and the sums that round."""
         bits, words = self._p.coefficient_bits, []
-        for name, raw in zip(("first", "second"), raws, strict=True):
+        for name, raw in zip(("cos", "sin"), raws, strict=True):
             m.submodules[f"{name}_product"] = multiplier = Multiplier(bits, signed(bits))
             m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
             halved = self._halved(m, delayed(m, raw, 1, name=f"{name}_raw"), name)
@@ -136,17 +133,17 @@ class Amplitude(wiring.Component):
         return delayed(m, valid, clocks, reset_less=False, name="soon")
 
     def _shared(self, m, raws) -> tuple[Value, ...]:
-        """The first word with ``i``, then the second: products, and the sums that round."""
+        """The cosine with ``i``, then the sine: products, and the sums that round."""
         bits, after = self._p.coefficient_bits, strobes(m, self.i.valid, 1)[1]
         raw = Mux(after, raws[1], raws[0])
         m.submodules.product = multiplier = Multiplier(bits, signed(bits))
         m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
         halved = delayed(m, self._halved(m, raw, "raw"), 1, name="halved")
         product = multiplier.p[self._product_drop :].as_signed()
-        second = delayed(m, self._scaled(halved, product), 1, name="scaled")
-        first = delayed(m, second, 1, name="first")
+        sin = delayed(m, self._scaled(halved, product), 1, name="scaled")
+        cos = delayed(m, sin, 1, name="cos_scaled")
         others = held(m, self._others(), after, name="others")
-        return first, second, others, self._soon(m, self.i.valid, 4)
+        return cos, sin, others, self._soon(m, self.i.valid, 4)
 
     def _serially(self, m, raws) -> tuple[Value, ...]:
         bits = self._p.coefficient_bits
@@ -156,7 +153,7 @@ class Amplitude(wiring.Component):
         start = delayed(m, self.i.valid, 1, reset_less=False, name="start")
         m.d.comb += [serial.start.eq(start), serial.count.eq(self._code)]
         words = []
-        for number, (name, raw) in enumerate(zip(("first", "second"), raws, strict=True)):
+        for number, (name, raw) in enumerate(zip(("cos", "sin"), raws, strict=True)):
             m.d.comb += serial.factors[number].eq(self._factor(raw))
             halved = self._halved(m, raw, name)
             scaled = self._scaled(halved, serial.products[number])
@@ -164,15 +161,19 @@ class Amplitude(wiring.Component):
         others = held(m, self._others(), start, name="others")
         return *words, others, self._soon(m, serial.done, 1)
 
-    def _combine(self, m, more: Value, less: Value, small: Value) -> Value:
-        """A clock: cos; and cos + sin, and sin − cos as a magnitude and its sign; all exact."""
-        out, width = self.o.payload.coefficients, len(more)
+    def _combine(self, m, cos: Value, sin: Value, small: Value) -> Value:
+        """A clock: cos; and cos + sin, and what stands for sin − cos; all exact."""
+        out, width = self.o.payload.coefficients, len(cos)
         total = Signal(width, reset_less=True)
         difference = Signal(width, reset_less=True)
-        m.d.sync += [total.eq(more + less), difference.eq(more - less)]
+        # cos − sin, or one less, the complement of sin − cos: one carry chain.
+        m.d.sync += [
+            total.eq(cos + sin),
+            difference.eq((Cat(C(0, 1), cos) - Cat(~small, sin))[1 : width + 1]),
+        ]
         m.d.comb += [
             out.sum.eq(total),
             out.difference.eq(difference),
             out.negative.eq(delayed(m, small, 1, name="small")),
         ]
-        return delayed(m, Mux(small, more, less), 1, name="cos")
+        return delayed(m, cos, 1, name="cos")

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The fingerprint of an image, computed four bits at a time after the image has streamed in."""
 
+from functools import reduce
+from operator import xor
+
 from amaranth import *
 from amaranth.lib import wiring
-from amaranth.lib.crc import catalog
 from amaranth.lib.wiring import In, Out
+
+from ropeway.golden.fingerprint import POLYNOMIAL
 
 from .banked_ram import BANK, BankedRam
 from .primitives import Ram
@@ -12,9 +16,16 @@ from .streams import delayed
 
 __all__ = ["Digest"]
 
-CRC = catalog.CRC64_XZ
+SUM_BITS = 64
 DIGIT = 4  # bits a clock
 DIGITS = 32 // DIGIT
+
+
+def _remainder(digit: int) -> int:
+    """The CRC of one digit alone."""
+    for _ in range(DIGIT):
+        digit = digit >> 1 ^ (POLYNOMIAL if digit & 1 else 0)
+    return digit
 
 
 class Digest(wiring.Component):
@@ -59,7 +70,7 @@ class Digest(wiring.Component):
                 "number": Out(range(limit + 1)),
                 "final": Out(range(limit + 1)),
                 "done": Out(1),
-                "fingerprint": Out(CRC.crc_width),
+                "fingerprint": Out(SUM_BITS),
             }
         )
 
@@ -67,7 +78,6 @@ class Digest(wiring.Component):
         m = Module()
         memory = Ram if self._limit <= BANK else BankedRam  # a clock more: it has eight
         m.submodules.image = image = memory(32, self._limit)
-        m.submodules.crc = crc = CRC(data_width=DIGIT).create()
 
         def waited(value, clocks):
             return delayed(m, value, clocks, reset_less=False, name="waited")
@@ -77,25 +87,30 @@ class Digest(wiring.Component):
             image.write_address.eq(self.number),
             image.write_data.eq(self.word),
             image.read_address.eq(self.number),
-            self.fingerprint.eq(crc.crc),
         ]
 
         # Words are read one after the other, each for eight clocks, lowest digit first.
+        # So what a number is may be known a clock late.
         number, reading, phase = self.number, Signal(), Signal(range(DIGITS))
-        turns, skipped = phase == DIGITS - 1, C(0)
+        turns, skipped, final = Signal(), Signal(), Signal()
         if self._skipped:
-            skipped = (number >= self._skipped.start) & (number < self._skipped.stop)
-        ends = reading & turns & (number == self.final)
+            m.d.sync += skipped.eq((number >= self._skipped.start) & (number < self._skipped.stop))
+        ends = reading & turns & final
         latency = image.latency + self._registered
         digit, word = Signal.like(phase), delayed(m, image.read_data, int(self._registered))
-        m.d.comb += digit.eq(phase - latency)
         m.d.sync += [
-            crc.start.eq(self.valid & self.last),
-            crc.data.eq(word.word_select(digit, DIGIT)),
-            crc.valid.eq(waited(reading & ~skipped, latency)),
-            self.done.eq(waited(ends, latency + 1)),
+            turns.eq((phase == DIGITS - 2) & ~self.valid),
+            final.eq(number == self.final),
+            digit.eq(phase - (latency - 1)),
+            self.done.eq(waited(ends, latency + 2)),
             phase.eq(phase + 1),
         ]
+        self._sum(
+            m,
+            delayed(m, self.valid & self.last, 1, reset_less=False, name="begins"),
+            waited(waited(reading, 1) & ~skipped, latency + 1),
+            delayed(m, word.word_select(digit, DIGIT), 1, name="data"),
+        )
         with m.If(self.valid):
             m.d.sync += [number.eq(number + 1), phase.eq(0)]
             with m.If(self.last):
@@ -105,3 +120,15 @@ class Digest(wiring.Component):
             with m.If(ends):
                 m.d.sync += [number.eq(0), reading.eq(0)]
         return m
+
+    def _sum(self, m, begins: Value, valid: Value, digit: Value):
+        """The CRC of the digits that were there a clock before they are ``valid``."""
+        # What a digit makes of the sum's lowest bits is known a clock ahead: a bit is five XORed.
+        total, after, mixed = Signal(SUM_BITS, init=-1), Signal(SUM_BITS), Signal(DIGIT)
+        taken = [mixed[bit].replicate(SUM_BITS) & _remainder(1 << bit) for bit in range(DIGIT)]
+        m.d.comb += [after.eq(total), self.fingerprint.eq(~total)]
+        with m.If(begins):
+            m.d.comb += after.eq(~C(0, SUM_BITS))
+        with m.Elif(valid):
+            m.d.comb += after.eq(reduce(xor, taken, total[DIGIT:]))
+        m.d.sync += [total.eq(after), mixed.eq(after[:DIGIT] ^ digit)]

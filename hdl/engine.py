@@ -237,17 +237,21 @@ class RopeEngine(wiring.Component):
         """Beats come into the first head buffer."""
         p, depth = self.parameters, buffer_depth(self.parameters)
         arrival = gathered.write_latency + p.relayed
+
+        # An operation reads two clocks after what `arrived` at the earliest, so there is time for a
+        # register.
+        def waited(value, clocks=int(p.relayed), **options):
+            return delayed(m, value, clocks, name="arriving", **options)
+
+        address, exchanged = waited(framer.address), waited(framer.exchanged)
+        words = [waited(word) for word in framer.words]
         m.d.comb += [
-            gathered.write_enable.eq(framer.write),
-            gathered.write_words[0].eq(framer.words[0]),
-            gathered.write_words[1].eq(framer.words[1]),
-            gathered.write_exchanged.eq(framer.exchanged),
-            gathered.write_addresses[0].eq(framer.address),
-            gathered.write_addresses[1].eq(framer.address),
-            # A clock more than need be, so that this is no register of the buffer's.
-            sequencer.arrived.eq(
-                delayed(m, framer.write, arrival, reset_less=False, name="arrived")
-            ),
+            gathered.write_enable.eq(waited(framer.write, reset_less=False)),
+            gathered.write_words[0].eq(Mux(exchanged, words[1], words[0])),
+            gathered.write_words[1].eq(Mux(exchanged, words[0], words[1])),
+            gathered.write_addresses[0].eq(address),
+            gathered.write_addresses[1].eq(address),
+            sequencer.arrived.eq(waited(framer.write, arrival, reset_less=False)),
             framer.consumed.eq(sequencer.issue),
         ]
         # What is to be known of a beat stands beside it: for its operation and for its way out.
@@ -268,12 +272,11 @@ class RopeEngine(wiring.Component):
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
-        operation = sequencer.operation
+        operation, swap = sequencer.operation, sequencer.operation.exchanged
         m.submodules.rotator = rotator = self._rotator
         m.d.comb += [
-            gathered.read_addresses[0].eq(operation.first),
-            gathered.read_addresses[1].eq(operation.second),
-            gathered.read_exchanged.eq(operation.exchanged),
+            gathered.read_addresses[0].eq(Mux(swap, operation.second, operation.first)),
+            gathered.read_addresses[1].eq(Mux(swap, operation.first, operation.second)),
         ]
 
         # Words and coefficients come two clocks later.
@@ -300,32 +303,28 @@ class RopeEngine(wiring.Component):
                     Mux(turns, Value.cast(row.coefficients[lane]), passing)
                 ),
             ]
-        m.d.comb += rotator.exchanged.eq(waited(operation.exchanged, 2))
+        m.d.comb += rotator.exchanged.eq(waited(swap, 2))
 
         # Results go where the words came from, in a buffer of the same depth.
         through = RotationRow.latency + rotator.latency
         # Where that is comes as late as they do.
-        place = Cat(operation.first, operation.second, operation.exchanged, operation.split)
+        place = Cat(*gathered.read_addresses, swap, operation.split)
         m.submodules.places = places = DelayLine(len(place), through)
         m.d.comb += places.i.eq(place)
         bits = len(operation.first)
-        first, second, exchanged, ends = (
-            *(places.o[:bits], places.o[bits : 2 * bits]),
-            *places.o[2 * bits :],
-        )
+        exchanged, ends = places.o[2 * bits :]
         adjacent = Cat(
             *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
         )
-        words = Mux(ends, Cat(Value.cast(rotator.x), Value.cast(rotator.y)), adjacent)
-        width = p.lanes * p.output_bits
+        x, y, width = Value.cast(rotator.x), Value.cast(rotator.y), p.lanes * p.output_bits
         valid = waited(sequencer.issue, through, reset_less=False)
         m.d.comb += [
             rotated.write_enable.eq(valid),
-            rotated.write_words[0].eq(words[:width]),
-            rotated.write_words[1].eq(words[width:]),
-            rotated.write_exchanged.eq(exchanged),
-            rotated.write_addresses[0].eq(first),
-            rotated.write_addresses[1].eq(second),
+            # Half-split pairs alone are exchanged.
+            rotated.write_words[0].eq(Mux(exchanged, y, Mux(ends, x, adjacent[:width]))),
+            rotated.write_words[1].eq(Mux(exchanged, x, Mux(ends, y, adjacent[width:]))),
+            rotated.write_addresses[0].eq(places.o[:bits]),
+            rotated.write_addresses[1].eq(places.o[bits : 2 * bits]),
             drain.done.eq(valid),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),

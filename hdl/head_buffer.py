@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A buffer of heads in two banks, which gives words in natural or in pair order at full rate."""
+"""A buffer of heads in two banks, for words in natural or in pair order at full rate."""
 
 from amaranth import *
 from amaranth.lib import wiring
@@ -14,11 +14,10 @@ __all__ = ["HeadBuffer"]
 
 
 class HeadBuffer(wiring.Component):
-    """Two words of ``lanes`` elements written and two read every clock.
+    """Two words of ``lanes`` elements written and two read every clock, one in each bank.
 
-    Latency 2 clocks from read address to words, in bank order: the reader exchanges what it asked
-    to be exchanged. A word is readable ``write_latency`` clocks after it was offered: 2 where the
-    write is ``registered``, else 1.
+    Latency 2 clocks from read address to words. A word is readable ``write_latency`` clocks after
+    it was offered: 2 where the write is ``registered``, else 1.
 
     Parameters
     ----------
@@ -27,14 +26,10 @@ class HeadBuffer(wiring.Component):
 
     Ports
     -----
-    write_enable, write_addresses, write_words, write_exchanged : In
-        The first word goes to bank 0, the second to bank 1, or the other way round.
+    write_enable, write_addresses, write_words : In, one a bank
     read_enable : In
         Else nothing of a read moves on; 1 unless connected.
-    read_addresses, read_exchanged : In
-        Addresses of the first and the second word; ``read_exchanged``: the first is in bank 1.
-    read_words : Out
-        The words of bank 0 and bank 1.
+    read_addresses : In, read_words : Out, one a bank
     """
 
     latency = Ram.latency
@@ -48,10 +43,8 @@ class HeadBuffer(wiring.Component):
                 "write_enable": In(1),
                 "write_addresses": In(address).array(2),
                 "write_words": In(self._width).array(2),
-                "write_exchanged": In(1),
                 "read_enable": In(1, init=1),
                 "read_addresses": In(address).array(2),
-                "read_exchanged": In(1),
                 "read_words": Out(self._width).array(2),
             }
         )
@@ -69,20 +62,16 @@ class HeadBuffer(wiring.Component):
             m.submodules[f"bank_{bank}"] = memory = Ram(self._width, buffer_depth(self._p))
             word = Signal(self._width, reset_less=True, name=f"word_{bank}")
             address = Signal.like(self.write_addresses[bank], name=f"address_{bank}")
-            other = 1 - bank
-            swap = self.write_exchanged
             m.d[self._domain] += [
-                word.eq(Mux(swap, self.write_words[other], self.write_words[bank])),
-                address.eq(Mux(swap, self.write_addresses[other], self.write_addresses[bank])),
+                word.eq(self.write_words[bank]),
+                address.eq(self.write_addresses[bank]),
             ]
             m.d.comb += [
                 memory.write_enable.eq(enable),
                 memory.write_address.eq(address),
                 memory.write_data.eq(word),
                 memory.read_enable.eq(self.read_enable),
-                memory.read_address.eq(
-                    Mux(self.read_exchanged, self.read_addresses[other], self.read_addresses[bank])
-                ),
+                memory.read_address.eq(self.read_addresses[bank]),
                 self.read_words[bank].eq(memory.read_data),
             ]
         return m

@@ -183,7 +183,8 @@ def special_layout() -> data.StructLayout:
 def coefficient_layout(p: RopeParameters) -> data.StructLayout:
     """What turns one pair: a quadrant, and the first-quadrant angle's coefficients.
 
-    Three multipliers take cos, cos + sin and |sin − cos| with its sign; four take cos and sin.
+    Three multipliers take cos, cos + sin and |sin − cos|, its complement where sin − cos is not
+    ``negative``; four take cos and sin.
     """
     word = unsigned(p.coefficient_bits)
     common = {"quadrant": 2, "scale": 1, "cos": word}

@@ -29,12 +29,11 @@ class PhaseGenerator(wiring.Component):
     ========= ============== ============== ===========
     form      latency        interval       multipliers
     ========= ============== ============== ===========
-    pipelined 4              1              5
+    pipelined 5              1              5
     shared    8              3              2
     serial    16 at 26 bits  15             none
     ========= ============== ============== ===========
 
-    With ``relay`` the pipelined one's products pass a register more, and latency is a clock more.
     A shared or serial one's operands and tag stay as they are for ``interval`` clocks, or until the
     next ones; so does what comes out, or for two clocks at least.
 
@@ -45,8 +44,8 @@ class PhaseGenerator(wiring.Component):
         The phase in units of 2^-24 turn.
     """
 
-    def __init__(self, generator: str, position_bits: int, tag, *, relay: bool = False):
-        self._generator, self._relay = generator, relay and generator == PIPELINED
+    def __init__(self, generator: str, position_bits: int, tag):
+        self._generator = generator
         self.interval = generator_interval(generator, position_bits)
         # Digits enough that what is dropped of the product has gone with them.
         self._count = signed(max(position_bits + 1, INCREMENT_BITS - PHASE_BITS - 1))
@@ -63,7 +62,7 @@ class PhaseGenerator(wiring.Component):
     def latency(self) -> int:
         """Clocks from a position and increment to their phase."""
         if self._generator == PIPELINED:
-            return 4 + self._relay
+            return 5
         return 8 if self._generator == SHARED else serial_latency(self._count) + 1
 
     def elaborate(self, platform):  # noqa: D102
@@ -94,7 +93,7 @@ class PhaseGenerator(wiring.Component):
             ("p1i0", p1, 0),
             ("p1i1", p1, 1),
         ):
-            multiplier = Multiplier(position.shape(), LIMB, relay=self._relay)
+            multiplier = Multiplier(position.shape(), LIMB, relay=True)
             m.submodules[name] = multiplier
             m.d.comb += [multiplier.a.eq(position), multiplier.b.eq(increment[limb])]
             products[name] = multiplier.p

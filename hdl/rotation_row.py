@@ -64,14 +64,12 @@ class RotationRow(wiring.Component):
                 m.d.sync += [pair.eq(0), row.eq(row + 1)]
 
         address, enables = Signal(range(depth)), Signal(p.lanes)
-        m.d.comb += [
-            address.eq(Cat((pair >> lane_bits)[:entry_bits], row)),
-            enables.eq(Mux(self.i.valid, 1 << pair[:lane_bits], 0)),
-        ]
+        m.d.comb += address.eq(Cat((pair >> lane_bits)[:entry_bits], row))
         # Known a clock ahead, and so a register; a row is a whole number of entries.
         lane = Signal(range(p.lanes))
         m.d.sync += [
             lane.eq(lane + self.soon),
+            enables.eq(Mux(self.soon, 1 << lane, 0)),
             self.written.eq(self.soon & (lane == p.lanes - 1)),
         ]
         for lane in range(p.lanes):

@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import add_with_carry, negated_if, overflows, saturated
+from .fixed import add_with_carry, overflows, saturated
 from .float_lane import FloatLane
 from .layouts import coefficient_layout
 from .multipliers import Multiplier, ProductSum
@@ -77,7 +77,7 @@ class Lane(wiring.Component):
         return multiplier.p
 
     def _take(self, m):
-        """One clock: the operands, their coefficients, and whether to exchange them."""
+        """One clock: the operands, exchanged within the next, and their coefficients."""
         first, second = (Signal(signed(self._p.data_bits), reset_less=True) for _ in range(2))
         taken, exchange = Signal.like(self.coefficients, reset_less=True), Signal(reset_less=True)
         m.d.sync += [
@@ -88,29 +88,48 @@ class Lane(wiring.Component):
         ]
         return Mux(exchange, second, first), Mux(exchange, first, second), taken
 
+    def _negated_if(self, m, value: Value, negative: Value) -> Value:
+        """Two clocks: an element or its negative; the complement, and one more."""
+        bits = self._p.data_bits
+        complement = Signal(signed(bits), reset_less=True)
+        result = Signal(signed(bits + 1), reset_less=True)
+        m.d.sync += [
+            complement.eq(value ^ negative.replicate(bits).as_signed()),
+            result.eq(complement + delayed(m, negative, 1, name="negative")),
+        ]
+        return result
+
     def _three(self, m) -> tuple[Value, ...]:
         # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
         u_source, v_source, taken = self._take(m)
-        width = self._p.data_bits + 1
-        u, v = Signal(signed(width), reset_less=True), Signal(signed(width), reset_less=True)
         u_negative, v_negative = Signal(reset_less=True), Signal(reset_less=True)
         quadrant = self.coefficients.quadrant
         m.d.sync += [
             u_negative.eq(quadrant[0] ^ quadrant[1]),
             v_negative.eq(quadrant[1]),
-            u.eq(negated_if(u_source, u_negative, width)),
-            v.eq(negated_if(v_source, v_negative, width)),
         ]
-        total = Signal(signed(width + 1), reset_less=True)
+        u = self._negated_if(m, u_source, u_negative)
+        v = self._negated_if(m, v_source, v_negative)
+        total = Signal(signed(self._p.data_bits + 2), reset_less=True)
         m.d.sync += total.eq(u + v)
         u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
-        held = delayed(m, taken, 2, name="held")
+        held = delayed(m, taken, 3, name="held")
+        magnitude = taken.difference ^ (~taken.negative).replicate(len(taken.difference))
+        magnitude = delayed(m, magnitude, 3, name="magnitude")
 
-        # The products, with a relay after each.
-        k = self._multiply(m, "k", held.cos, total)
+        # The products, with a relay after each. Results are rounded half up at `end`; where
+        # coefficients are not halved one more bit is dropped afterwards. What rounds them is in k,
+        # which both share.
+        end = self._p.fraction_bits - 1 + self._p.narrowed_bits
+        m.submodules.k = multiplier = Multiplier(held.cos.shape(), total.shape())
+        scale = delayed(m, held.scale, multiplier.latency, name="scale")
+        k = Signal.like(multiplier.p, reset_less=True)
+        half = Cat(C(0, end - 1), scale, ~scale)
+        m.d.comb += [multiplier.a.eq(held.cos), multiplier.b.eq(total)]
+        m.d.sync += k.eq(multiplier.p + half)
         sum_v = self._multiply(m, "sum_v", held.sum, v)
-        m.submodules.difference_u = multiplier = Multiplier(held.difference.shape(), u.shape())
-        m.d.comb += [multiplier.a.eq(held.difference), multiplier.b.eq(u)]
+        m.submodules.difference_u = multiplier = Multiplier(magnitude.shape(), u.shape())
+        m.d.comb += [multiplier.a.eq(magnitude), multiplier.b.eq(u)]
         difference_u, negative = Signal.like(multiplier.p, reset_less=True), Signal(reset_less=True)
         sign = delayed(m, held.negative, multiplier.latency, name="sign")
         m.d.sync += [
@@ -118,7 +137,6 @@ class Lane(wiring.Component):
             negative.eq(sign),
         ]
 
-        # Both results share k.
         bits = self._p.data_bits + self._p.coefficient_bits + 2
         x, y = Signal(signed(bits), reset_less=True), Signal(signed(bits), reset_less=True)
         m.d.sync += [
@@ -126,19 +144,10 @@ class Lane(wiring.Component):
             y.eq(add_with_carry(k, difference_u, negative, bits)),
         ]
 
-        # Half up, at the bit where halved coefficients' fraction ends: for them the bit below
-        # carries, for others always, and one more bit is dropped afterwards.
-        end = self._p.fraction_bits - 1 + self._p.narrowed_bits
-        scale = delayed(m, self.coefficients.scale, 7, name="scale")
-        halved = delayed(m, scale, 1, name="halved")
-        rounded = []
-        for name, value in (("x", x), ("y", y)):
-            result = Signal(
-                signed(self._p.output_bits + 3), reset_less=True, name=f"{name}_rounded"
-            )
-            m.d.sync += result.eq((value >> end) + (~scale | value[end - 1]))
-            rounded.append(Mux(halved, result, result >> 1))
-        return tuple(rounded)
+        # x and y each choose by a register of their own.
+        halved, whole = delayed(m, scale, 2, name="halved"), delayed(m, ~scale, 2, name="whole")
+        x, y = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
+        return Mux(halved, x, x >> 1), Mux(whole, y >> 1, y)
 
     def _four(self, m) -> tuple[Value, ...]:
         # (u, v) is (x, y) or (y, x); the products are added with signs, and the half that rounds

@@ -149,12 +149,15 @@ class RowGenerator(wiring.Component):
         """
         p = self._p
         free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
-        active, final, pair = Signal(), Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
-        tag = Signal(self._tag)
+        active, idle, begins = Signal(), Signal(init=1), Signal()
+        number, final = Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
+        tag, job = Signal(self._tag), self.i.payload
         # Its negative is its complement and one.
         operand = data.StructLayout({"value": self._phase.i.payload.position.shape(), "carry": 1})
         operands = [Signal(operand, name=f"operand_{axis}") for axis in range(p.axes)]
 
+        # `number` is that of the pair that comes next, which the table is asked for; while `idle`,
+        # that of a job's first one.
         tick = Const(1)
         if self.interval > 1:
             wait = Signal(range(self.interval))
@@ -163,27 +166,30 @@ class RowGenerator(wiring.Component):
                 m.d.sync += wait.eq(self.interval - 1)
             with m.Else():
                 m.d.sync += wait.eq(wait - 1)
-
-        # `pair_next` is ahead of the pair, so that the last one is known when it comes.
-        job = self.i.payload
-        ends, begins, pair_next = Signal(), Signal(), Signal(range(p.max_pairs + 1))
+            with m.If(wait == 1):
+                m.d.sync += number.eq(Mux(tag.last, 0, number + 1))
         m.d.comb += [
-            ends.eq(tick & tag.last),
-            self.i.ready.eq(spare & (~active | ends)),
+            self.i.ready.eq(spare & idle),
             begins.eq(self.i.valid & self.i.ready),
         ]
+        if self.interval > 1:
+            last = number == final
+            m.d.comb += idle.eq(~active | (tick & tag.last))
+        else:  # there is no time to compare
+            same, goes_on = Signal.like(number), begins & ~job.pairs.single
+            last = same.all()
+            m.d.sync += [
+                idle.eq(Mux(idle, ~goes_on, last)),
+                number.eq(Mux(idle, goes_on, Mux(last, 0, number + 1))),
+                same.eq(~((number + 1) ^ Mux(idle, job.pairs.final, final))),
+            ]
         m.d.sync += [
             free.eq(counted(free, self.released, begins)),
             spare.eq((free != 0) & ~begins),
         ]
-        with m.If(active & tick):
-            m.d.sync += [pair.eq(pair_next), pair_next.eq(pair_next + 1)]
-            m.d.sync += tag.last.eq(pair_next == final)
-        with m.If(~active | ends):
+        with m.If(idle):
             m.d.sync += [
                 active.eq(begins),
-                pair.eq(0),
-                pair_next.eq(1),
                 final.eq(job.pairs.final),
                 tag.last.eq(job.pairs.single),
                 tag.slot.eq(job.position.slot),
@@ -196,16 +202,14 @@ class RowGenerator(wiring.Component):
                 mask = job.position.conjugate.replicate(len(operand.value)).as_signed()
                 m.d.sync += operand.value.eq(given ^ mask)
                 m.d.sync += operand.carry.eq(job.position.conjugate)
+        with m.Elif(tick):
+            m.d.sync += tag.last.eq(last)
 
-        # The table is asked a clock ahead, for what the pair is going to be.
-        with m.If(~active | ends):
-            m.d.comb += self.pair_slot.eq(job.position.slot)
-        with m.Else():
-            m.d.comb += [
-                self.pair_slot.eq(tag.slot),
-                self.pair_number.eq(Mux(tick, pair_next, pair)),
-            ]
-        goes = begins | (active & tick & ~tag.last)
+        m.d.comb += [
+            self.pair_slot.eq(Mux(idle, job.position.slot, tag.slot)),
+            self.pair_number.eq(number),
+        ]
+        goes = begins | (tick & ~idle)
         valid = delayed(m, goes, Ram.latency, reset_less=False, name="valid")
         m.d.comb += self._phase.i.valid.eq(valid)
         return operands, tag

@@ -104,16 +104,24 @@ class SinCos(wiring.Component):
         return self.i.payload.phase[OFFSET_BITS : OFFSET_BITS + ADDRESS_BITS]
 
     def _others(self, m) -> Value:
-        """A clock later: the quadrant, whether sin is small, and the tag.
+        """Two clocks later: the quadrant, whether sin is small, and the tag.
 
         Sin is less than cos below an eighth of a turn, and there by rounding.
         """
         phase = self.i.payload.phase
         within = phase[: PHASE_BITS - 2]
-        low, lowest = Signal(reset_less=True), Signal(reset_less=True)
-        m.d.sync += [low.eq(~within[-1]), lowest.eq(~within[:-1].any())]
-        rest = delayed(m, Cat(phase[PHASE_BITS - 2 :], Value.cast(self.i.payload.tag)), 1)
-        return Cat(rest[:2], low | lowest, rest[2:])
+        below = within[:-1]
+        digits = [below[i : i + 4] for i in range(0, len(below), 4)]
+        above = Signal(len(digits), reset_less=True)
+        low, small = Signal(reset_less=True), Signal(reset_less=True)
+        lowest = ~above.any()
+        m.d.sync += [
+            low.eq(~within[-1]),
+            above.eq(Cat(digit.any() for digit in digits)),
+            small.eq(low | lowest),
+        ]
+        rest = delayed(m, Cat(phase[PHASE_BITS - 2 :], Value.cast(self.i.payload.tag)), 2)
+        return Cat(rest[:2], small, rest[2:])
 
     def _corrected(self, sample: Value, correction: Value, sign: int) -> Value:
         """A sample, its truncation made good, and its correction."""
@@ -141,7 +149,7 @@ class SinCos(wiring.Component):
             correction = multiplier.p[CORRECTION_SHIFT:].as_signed()
             m.d.sync += result.eq(self._corrected(waited, correction, sign))
             results.append(result)
-        others = delayed(m, self._others(m), self.latency - 1, name="others")
+        others = delayed(m, self._others(m), self.latency - 2, name="others")
         valid = delayed(m, self.i.valid, self.latency, reset_less=False, name="valid")
         return *results, others, valid
 

@@ -63,10 +63,8 @@ class SinusoidalRows(wiring.Component):
         self._tag = data.StructLayout({"last": 1})
         # So many that rows of 8 beats last from a row's beginning until it is read.
         self._rows = 2 * ROWS if p.generator == PIPELINED else ROWS
-        # Many multipliers lie far from what follows them.
         self._phases = [
-            PhaseGenerator(p.generator, p.position_bits, self._tag, relay=True)
-            for _ in range(p.lanes)
+            PhaseGenerator(p.generator, p.position_bits, self._tag) for _ in range(p.lanes)
         ]
         self._sincos = [SinCos(p.generator, self._tag) for _ in range(p.lanes)]
         super().__init__(

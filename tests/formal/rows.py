@@ -67,8 +67,12 @@ def generator(form: str) -> Module:
         invariant(m, dut["wait"] < p.generator_interval)
     invariant(m, age != 0, when=active)
     invariant(m, number <= final, when=active)
-    invariant(m, dut["pair"] == number, when=active)
-    invariant(m, dut["pair_next"] == number + 1, when=active)
+    ends = pair_goes & tag.last
+    invariant(m, dut["idle"] == (~active | ends))
+    invariant(m, dut["number"] == Mux(active & ~ends, number + pair_goes, 0))
+    if p.generator_interval == 1:
+        same = ~(dut["number"] ^ dut["final"])
+        invariant(m, dut["same"] == same[: len(dut["same"])], when=~dut["idle"])
     invariant(m, dut["final"] == final, when=active)
     invariant(m, tag.slot == slot, when=active)
     invariant(m, tag.last == (number == final), when=active)
@@ -163,14 +167,14 @@ PROOFS = [
                 PIPELINED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "free != 0"),
-                    Bug("hdl/row_generator.py", "Mux(tick, pair_next, pair)", "pair"),
+                    Bug("hdl/row_generator.py", "Mux(last, 0, number + 1)", "number + 1"),
                 ),
             ),
             (
                 SHARED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "~begins"),
-                    Bug("hdl/row_generator.py", "pair_next == final", "pair == final"),
+                    Bug("hdl/row_generator.py", "number == final", "number + 1 == final"),
                 ),
             ),
         )

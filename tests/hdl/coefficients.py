@@ -40,7 +40,8 @@ class Angles:
             difference = sin - cos
             words |= {
                 "sum": cos + sin,
-                "difference": np.abs(difference),
+                "difference": np.abs(difference)
+                ^ np.where(small, 0, (1 << p.coefficient_bits) - 1),
                 "negative": small,  # or both are equal
             }
         else:

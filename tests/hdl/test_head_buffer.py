@@ -26,9 +26,8 @@ def test_a_block_is_read_in_both_orders_in_one_access_each(half):
     async def read(ctx, first: int, second: int) -> tuple[int, int]:
         banks = bank_of(first, half), bank_of(second, half)
         assert sorted(banks) == [0, 1], "two words of one access in one bank"
-        ctx.set(buffer.read_addresses[0], first // 2)
-        ctx.set(buffer.read_addresses[1], second // 2)
-        ctx.set(buffer.read_exchanged, banks[0])
+        ctx.set(buffer.read_addresses[banks[0]], first // 2)
+        ctx.set(buffer.read_addresses[banks[1]], second // 2)
         await ctx.tick().repeat(buffer.latency)
         by_bank = [ctx.get(word) for word in buffer.read_words]
         return by_bank[banks[0]], by_bank[banks[1]]
@@ -37,9 +36,9 @@ def test_a_block_is_read_in_both_orders_in_one_access_each(half):
         for beat in range(half):
             ctx.set(buffer.write_enable, 1)
             for place in range(2):
-                ctx.set(buffer.write_addresses[place], beat)
-                ctx.set(buffer.write_words[place], words[2 * beat + place])
-            ctx.set(buffer.write_exchanged, bank_of(2 * beat, half))
+                bank = bank_of(2 * beat + place, half)
+                ctx.set(buffer.write_addresses[bank], beat)
+                ctx.set(buffer.write_words[bank], words[2 * beat + place])
             await ctx.tick()
         ctx.set(buffer.write_enable, 0)
         await ctx.tick()

@@ -222,8 +222,8 @@ NUMBERS = [
     Mutant(
         "rounding dropped, three multipliers",
         "hdl/rotator.py",
-        "(~scale | value[end - 1])",
-        "(scale & value[end - 1])",
+        "Cat(C(0, end - 1), scale, ~scale)",
+        "Cat(C(0, end - 1), 0, ~scale)",
         THREE,
     ),
     Mutant(

@@ -61,7 +61,9 @@ class Design:
 
     def configuration(self) -> dict:
         """All that was chosen when it was built."""
-        return asdict(self.parameters) | self.source | {f"core_{k}": v for k, v in self.core.items()}
+        return (
+            asdict(self.parameters) | self.source | {f"core_{k}": v for k, v in self.core.items()}
+        )
 
     def build(self) -> wiring.Component:
         """The unit itself."""

@@ -43,6 +43,10 @@ def test_the_page_s_table_is_that_of_the_builds():
     assert markdown(BUILT) in text
 
 
+def test_every_board_has_been_built():
+    assert list(BUILT) == list(BOARDS)
+
+
 @pytest.mark.parametrize("name", BUILT)
 def test_a_board_has_been_built_as_the_catalogue_has_it(name):
     """Stale figures: run `make bitstreams ARGS="--only BOARD"`."""

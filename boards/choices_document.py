@@ -31,9 +31,10 @@ which this part has 56, and take LUTs, its words' own and those that choose amon
 taken.
 """,
     "output queue": """\
-The results of a beat. When the taker stalls, beats are still on their way from the head buffer, and
+The results of an adder. When the taker stalls, beats are still on their way through the lanes, and
 more follow before room is seen again: 16 is the first power of two that holds both. Distributed RAM
-holds it at a cost that hardly changes up to there.
+holds it at a cost that hardly changes up to there. (The RoPE engine has none: a result leaves the
+buffer it was turned into as it is taken.)
 """,
     "generator": """\
 The whole generator of rows. One pair a clock is needed where a token's heads are few for its lanes;

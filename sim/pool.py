@@ -30,8 +30,11 @@ def as_they_come(
 
 def _here(function: Callable[[Given], Made], items: Sequence[Given], jobs: int) -> Iterator[Made]:
     with ProcessPoolExecutor(jobs) as pool:
-        for future in as_completed([pool.submit(function, item) for item in items]):
-            yield future.result()
+        try:
+            for future in as_completed([pool.submit(function, item) for item in items]):
+                yield future.result()
+        finally:  # one that raises ends all: what has not begun never does
+            pool.shutdown(cancel_futures=True)
 
 
 def _there(

@@ -16,7 +16,10 @@ __all__ = ["cell_models", "device_models", "netlist_verilog"]
 
 
 def device_models(library: CellLibrary) -> dict[str, str]:
-    """Our models of a family's blocks that Yosys has none of, by module."""
+    """Our models of a family's blocks that Yosys has none of, by module.
+
+    They are to stand in this order: one may use what one before it defines.
+    """
     folder = files("ropeway.sim") / "cell-models" / library.name
     if not folder.is_dir():
         return {}

@@ -28,10 +28,10 @@ from ropeway.hdl.row_generator import RowGenerator
 
 from .choices_document import CHOICES, COUNTED, DOCUMENT, document
 from .devices import DEVICES
-from .place import netlist, synthesize
+from .place import netlist, synthesize_rtlil
 from .report import configuration_hash
 
-__all__ = ["components", "configuration_of", "main", "measure", "rom_errors"]
+__all__ = ["components", "main", "measure", "rom_errors"]
 
 DEVICE = DEVICES["lfe5u-25f-6"]
 FORMS: dict[str, dict[str, Any]] = {name: {"generator": name} for name in GENERATORS}
@@ -104,11 +104,6 @@ def _digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def configuration_of(make: Callable[[], wiring.Component]) -> str:
-    """A hash of an alternative's netlist: another means that its figures are stale."""
-    return configuration_hash(netlist(make(), DEVICE))
-
-
 def measure(told: Callable[[str], object] = print) -> dict[str, Any]:
     """Synthesize every alternative; the cells of each, and the errors of the ROMs."""
     found: dict[str, Any] = {"device": DEVICE.title, "rom": rom_errors()}
@@ -117,13 +112,14 @@ def measure(told: Callable[[str], object] = print) -> dict[str, Any]:
         found[question] = {}
         for name, make in alternatives.items():
             component = make()
+            text = netlist(component, DEVICE)
             with tempfile.TemporaryDirectory(dir=build, prefix="choices-") as folder:
-                cells = synthesize(component, DEVICE, Path(folder))
+                cells = synthesize_rtlil(text, DEVICE.family, Path(folder), "design")
             row: dict[str, Any] = {cell: cells.get(cell, 0) for cell in COUNTED}
             for clocks in ("latency", "interval"):
                 if isinstance(getattr(component, clocks, None), int):
                     row[clocks] = getattr(component, clocks)
-            row["configuration"] = configuration_of(make)
+            row["configuration"] = configuration_hash(text)
             found[question][name] = row
             told(f"{question}, {name}: {row}")
     return found

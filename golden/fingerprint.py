@@ -3,20 +3,20 @@
 
 import numpy as np
 
-__all__ = ["crc64", "fingerprint"]
+__all__ = ["crc64", "fingerprint", "remainder"]
 
 POLYNOMIAL = 0xC96C5795D7870F42  # 0x42F0E1EBA9EA3693, ECMA-182's, lowest bit first
 ALL_ONES = 0xFFFF_FFFF_FFFF_FFFF
 
 
-def _remainder(byte: int) -> int:
-    """The CRC of one byte alone."""
-    for _ in range(8):
-        byte = byte >> 1 ^ (POLYNOMIAL if byte & 1 else 0)
-    return byte
+def remainder(digit: int, bits: int) -> int:
+    """What a digit of so many bits, the lowest first, makes of a sum that was 0."""
+    for _ in range(bits):
+        digit = digit >> 1 ^ (POLYNOMIAL if digit & 1 else 0)
+    return digit
 
 
-TABLE = tuple(map(_remainder, range(256)))
+TABLE = tuple(remainder(byte, 8) for byte in range(256))
 
 
 def crc64(data: bytes) -> int:

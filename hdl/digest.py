@@ -8,7 +8,7 @@ from amaranth import *
 from amaranth.lib import wiring
 from amaranth.lib.wiring import In, Out
 
-from ropeway.golden.fingerprint import POLYNOMIAL
+from ropeway.golden.fingerprint import remainder
 
 from .banked_ram import BANK, BankedRam
 from .primitives import Ram
@@ -19,13 +19,6 @@ __all__ = ["Digest"]
 SUM_BITS = 64
 DIGIT = 4  # bits a clock
 DIGITS = 32 // DIGIT
-
-
-def _remainder(digit: int) -> int:
-    """The CRC of one digit alone."""
-    for _ in range(DIGIT):
-        digit = digit >> 1 ^ (POLYNOMIAL if digit & 1 else 0)
-    return digit
 
 
 class Digest(wiring.Component):
@@ -125,7 +118,9 @@ class Digest(wiring.Component):
         """The CRC of the digits that were there a clock before they are ``valid``."""
         # What a digit makes of the sum's lowest bits is known a clock ahead: a bit is five XORed.
         total, after, mixed = Signal(SUM_BITS, init=-1), Signal(SUM_BITS), Signal(DIGIT)
-        taken = [mixed[bit].replicate(SUM_BITS) & _remainder(1 << bit) for bit in range(DIGIT)]
+        taken = [
+            mixed[bit].replicate(SUM_BITS) & remainder(1 << bit, DIGIT) for bit in range(DIGIT)
+        ]
         m.d.comb += [after.eq(total), self.fingerprint.eq(~total)]
         with m.If(begins):
             m.d.comb += after.eq(~C(0, SUM_BITS))

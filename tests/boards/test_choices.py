@@ -5,8 +5,10 @@ import json
 
 import pytest
 
-from ropeway.boards.choices import components, configuration_of, rom_errors
+from ropeway.boards.choices import DEVICE, components, rom_errors
 from ropeway.boards.choices_document import CHOICES, DOCUMENT, document
+from ropeway.boards.place import netlist
+from ropeway.boards.report import configuration_hash
 
 MEASURED = json.loads(CHOICES.read_text())
 ALTERNATIVES = [(question, name) for question, found in components().items() for name in found]
@@ -24,7 +26,7 @@ def test_every_alternative_is_measured():
 @pytest.mark.parametrize(("question", "name"), ALTERNATIVES)
 def test_the_measurements_are_of_these_alternatives(question, name):
     """Stale figures: run `make choices`."""
-    found = configuration_of(components()[question][name])
+    found = configuration_hash(netlist(components()[question][name](), DEVICE))
     assert MEASURED[question][name]["configuration"] == found
 
 

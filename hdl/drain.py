@@ -9,8 +9,7 @@ from ropeway.golden.parameters import RopeParameters
 
 from .layouts import exit_layout, result_layout
 from .ledger import Ledger
-from .ready_slice import ReadySlice
-from .skid import sliced
+from .ready_slice import ReadySlice, stepped
 from .streams import connect
 from .walker import buffer_depth
 
@@ -20,14 +19,14 @@ __all__ = ["Drain"]
 class Drain(wiring.Component):
     """Takes a head's beats from the head buffer as soon as their operations are done.
 
-    The buffer's own registers are the last of the pipeline, which moves on as a whole. Latency 3
+    The buffer's own registers are the last of the pipeline, which moves on as a whole. Latency 4
     clocks from ``done`` to the beat at ``o``; one beat a clock.
 
     Ports
     -----
     i : stream of what each beat's reading is to know
     done : In
-        For one clock: an operation's words are in the buffer from the next clock on.
+        For one clock: an operation's words are in the buffer from the second clock after on.
     read_enable, address : Out
         Of the buffer.
     left : Out
@@ -67,7 +66,7 @@ class Drain(wiring.Component):
             coming.payload.take.eq(Mux(self.i.valid, -self.i.payload.needs, 0)),
             self.i.ready.eq(coming.ready),
         ]
-        given = sliced(m, "ahead", coming, when=p.relayed)
+        given = stepped(m, "ahead", coming, when=p.relayed)
         valid, asks, moves, goes_on = Signal(), Signal(), Signal(), Signal()
         present = Signal(exit_layout(p))
         m.d.comb += [
@@ -114,9 +113,10 @@ class Drain(wiring.Component):
             self.o.payload.last.eq(marked.last),
             self.o.payload.error.eq(marked.error),
         ]
+        with m.If(self.read_enable & asking.valid):
+            m.d.sync += self.address.eq(self.address + 1)
         with m.If(self.read_enable):
             m.d.sync += [
-                self.address.eq(self.address + asking.valid),
                 reads.eq(asking.valid),
                 asked.eq(asking.payload),
                 self.o.valid.eq(reads),

@@ -236,14 +236,15 @@ class RopeEngine(wiring.Component):
     def _beats(self, m, framer, gathered, sequencer, drain):
         """Beats come into the first head buffer."""
         p, depth = self.parameters, buffer_depth(self.parameters)
-        arrival = gathered.write_latency + p.relayed
+        arrival = gathered.write_latency + p.relayed - 1
 
         # An operation reads two clocks after what `arrived` at the earliest, so there is time for a
         # register.
         def waited(value, clocks=int(p.relayed), **options):
             return delayed(m, value, clocks, name="arriving", **options)
 
-        address, exchanged = waited(framer.address), waited(framer.exchanged)
+        address = waited(framer.address, reset_less=False)
+        exchanged = waited(framer.exchanged)
         words = [waited(word) for word in framer.words]
         m.d.comb += [
             gathered.write_enable.eq(waited(framer.write, reset_less=False)),
@@ -325,7 +326,7 @@ class RopeEngine(wiring.Component):
             rotated.write_words[1].eq(Mux(exchanged, x, Mux(ends, y, adjacent[width:]))),
             rotated.write_addresses[0].eq(places.o[:bits]),
             rotated.write_addresses[1].eq(places.o[bits : 2 * bits]),
-            drain.done.eq(valid),
+            drain.done.eq(waited(sequencer.issue, through - 1, reset_less=False)),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

@@ -56,7 +56,9 @@ class HeadBuffer(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        enable = Signal()
+        # What reset overtakes is written in vain. (So synthesis does not share this register, which
+        # is far from all others that say the same.)
+        enable = Signal(reset_less=True)
         m.d[self._domain] += enable.eq(self.write_enable)
         for bank in range(2):
             m.submodules[f"bank_{bank}"] = memory = Ram(self._width, buffer_depth(self._p))

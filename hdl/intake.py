@@ -90,7 +90,9 @@ class Intake(wiring.Component):
         # been loaded between them. (`held` also follows a position that waits for its slot; then
         # nothing is shared.)
         given, last = Value.cast(self.i.payload), Value.cast(held)
-        unchanged, rotates, new_row = Signal(), Signal(), Signal()
+        unchanged, turns, new_row = Signal(), Signal(), Signal()
+        turning = (self.loaded & ~self.bypass).bit_select(slot, 1)
+        m.d.sync += turns.eq(offered & turning & ~self.i.payload.bypass)
         shares = Signal(1 + len(range(0, len(given), COMPARED)))
         with m.If(offered):
             m.d.sync += [
@@ -105,7 +107,6 @@ class Intake(wiring.Component):
                         ),
                     )
                 ),
-                rotates.eq(~self.i.payload.bypass & ~self.bypass.bit_select(slot, 1)),
             ]
         own_row = ~shares.all()
         if self._p.temperature:
@@ -117,12 +118,12 @@ class Intake(wiring.Component):
         with m.If(stale):
             m.d.sync += unchanged.eq(0)
         m.d.comb += [
-            new_row.eq(rotates & own_row),
+            new_row.eq(turns & own_row),
             self.o_token.valid.eq(held_valid),
             self.o_token.payload.slot.eq(held.slot),
-            self.o_token.payload.rotates.eq(rotates),
+            self.o_token.payload.rotates.eq(turns),
             self.o_token.payload.new_row.eq(new_row),
-            self.o_position.valid.eq(held_valid & new_row),
+            self.o_position.valid.eq(new_row),
             self.o_position.payload.eq(held),
             self.context_slot.eq(held.slot),
         ]
@@ -134,7 +135,7 @@ class Intake(wiring.Component):
         def waited(value, **options):
             return delayed(m, value, looked_up, name="waited", **options)
 
-        turned = waited(held_valid & rotates, reset_less=False)
+        turned = waited(turns, reset_less=False)
         context, position = waited(self.context), waited(held.position)
         reach, limited = Signal(self._p.axes), Signal()
         m.d.sync += [

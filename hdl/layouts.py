@@ -77,12 +77,12 @@ def job_layout(p: RopeParameters) -> data.StructLayout:
 
 
 def pairs_layout(p: RopeParameters) -> data.StructLayout:
-    """How many pairs: the number of the last one, and whether it is the first too.
+    """How many pairs: the number of the last one, and whether it is the first, or the second.
 
     With temperatures also whether queries turn, whether other heads do, and groups of heads.
     """
     rows = {"queries": 1, "others": 1, "repeat": REPEAT_BITS} if p.temperature else {}
-    return data.StructLayout({"final": range(p.max_pairs), "single": 1} | rows)
+    return data.StructLayout({"final": range(p.max_pairs), "single": 1, "double": 1} | rows)
 
 
 def load_layout(p: RopeParameters) -> data.StructLayout:

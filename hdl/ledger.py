@@ -14,7 +14,7 @@ __all__ = ["Ledger", "UnitLedger"]
 class Ledger(wiring.Component):
     """The balance of items come, less those needed so far, the present operation's included.
 
-    Latency none: the answers are about the next clock, and this clock's ``gain`` counts.
+    Latency 1 clock from a ``gain`` to an answer that counts it.
 
     Parameters
     ----------
@@ -23,11 +23,11 @@ class Ledger(wiring.Component):
     Ports
     -----
     gain : In
-        One more has come.
+        One more has come from the next clock on.
     loads, take : In
         The present operation is another from the next clock on, which needs −``take`` items.
     enough, enough_after : Out
-        The balance of the next clock is not negative if nothing loads, and if something does.
+        The balance is not negative as it stands, and less what loads.
     """
 
     def __init__(self, limit: int):
@@ -44,25 +44,25 @@ class Ledger(wiring.Component):
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
-        balance, stays, goes = (
-            Signal(signed(self._width), name=name) for name in ("balance", "stays", "goes")
+        balance = Signal(signed(self._width))
+        less = (balance + self.take)[: self._width]
+        m.d.comb += [self.enough.eq(~balance[-1]), self.enough_after.eq(~less[-1])]
+        m.d.sync += balance.eq(
+            Mux(
+                self.loads,
+                add_with_carry(balance, self.take, self.gain, self._width),
+                balance + self.gain,
+            )
         )
-        m.d.comb += [
-            stays.eq(balance + self.gain),
-            goes.eq(add_with_carry(balance, self.take, self.gain, self._width)),
-            # What waits has all but the last item that it needs at −1.
-            self.enough.eq(~balance[-1] | (self.gain & balance.all())),
-            self.enough_after.eq(~goes[-1]),
-        ]
-        m.d.sync += balance.eq(Mux(self.loads, goes, stays))
         return m
 
 
 class UnitLedger(wiring.Component):
     """A Ledger whose operations need one item, or none; it never owes more than one.
 
-    Something loads, and ``enough_after`` answers, only while nothing is owed. Latency none. Ports
-    as the Ledger's, without ``take``.
+    Something loads, and ``enough_after`` answers, only while nothing is owed. Latency none: the
+    answers are about the next clock, and this clock's ``gain`` counts. Ports as the Ledger's,
+    without ``take``.
     """
 
     def __init__(self, limit: int):

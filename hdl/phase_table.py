@@ -175,7 +175,10 @@ class PhaseTable(wiring.Component):
         header = self._header(m, arrived, kept_word)
 
         # An image so long that its words' count begins again is wrong.
-        again, strays = waited(taken & number.all(), reset_less=False), Signal()
+        again, strays, half = Signal(), Signal(), len(number) // 2
+        m.d.comb += again.eq(
+            waited(taken & number[:half].all(), reset_less=False) & waited(number[half:].all())
+        )
         m.d.comb += strays.eq(pairs & odd & waited(word[16:] >= p.axes))
         with m.If(decides):
             m.d.sync += wrong.eq(0)
@@ -194,19 +197,18 @@ class PhaseTable(wiring.Component):
         m.d.comb += [
             judged.eq(delayed(m, ends, settled, reset_less=False, name="ended")),
             good.eq(waited(whole & ~wrong & ~strange.any() & served)),
-            store.eq(judged & good & ~refusing),
         ]
         m.d.sync += [
+            store.eq(judged & good & ~refusing),
             self.refused.eq(judged & refusing),
             self.malformed.eq(judged & ~refusing & ~good),
         ]
-        with m.If(self.claimed):
-            m.d.sync += self.holds.eq(self.holds & ~slot_bit)
-        with m.If(store):
-            m.d.sync += self.holds.eq(self.holds | slot_bit)
-            m.d.sync += self.bypass.eq(
-                Mux(header.rotates, self.bypass & ~slot_bit, self.bypass | slot_bit)
-            )
+        for each in range(p.slots):
+            mine, held, passes = slot == each, self.holds[each], self.bypass[each]
+            m.d.sync += [
+                held.eq((held & ~(mine & self.claimed)) | (mine & store)),
+                passes.eq(Mux(mine & store, ~header.rotates, passes)),
+            ]
         with m.If(judged & ~refusing):
             m.d.sync += closed.eq(0)
         m.d.sync += self.loaded.eq(self.holds & ~closed)
@@ -283,7 +285,12 @@ class PhaseTable(wiring.Component):
                 m.d.sync += header.counts[kind].eq(count)
         with m.If(arriving[7]):
             m.d.sync += header.repeat.eq(word[:REPEAT_BITS])
-        m.d.sync += header.context.stated.eq(~far & (header.context.tokens != 0))
+        context, some = header.context, Signal(2)
+        half = len(context.tokens) // 2
+        m.d.sync += [
+            some.eq(Cat(context.tokens[:half].any(), context.tokens[half:].any())),
+            context.stated.eq(~far & some.any()),
+        ]
         with m.If(arriving[DIGESTED_HEADER_WORDS:].any()):
             before = Mux(arriving[DIGESTED_HEADER_WORDS], 0, header.check)
             m.d.sync += header.check.eq(before ^ word[:16] ^ word[16:])
@@ -301,10 +308,11 @@ class PhaseTable(wiring.Component):
         p = self._p
         beat = exact_log2(p.beat_elements)
         fits, small, scales = Signal(), Signal(), Signal()
+        # Each comparison is strict, one carry chain; where equality counts there is more behind it.
         m.d.sync += [
-            fits.eq(header.stop <= header.head_dim[beat:]),
-            small.eq(header.head_dim <= p.max_head_dim),
-            scales.eq(header.amplitude.code <= LARGEST_UNSCALED_CODE),
+            fits.eq(~(header.head_dim[beat:] < header.stop)),
+            small.eq(~(p.max_head_dim < header.head_dim)),
+            scales.eq(~(LARGEST_UNSCALED_CODE < header.amplitude.code)),
         ]
         conditions = Cat(
             fits,
@@ -347,7 +355,11 @@ class PhaseTable(wiring.Component):
             pattern.repeat.eq(header.repeat),
         ]
         pairs = Signal(pairs_layout(p))
-        m.d.comb += [pairs.final.eq(header.pairs - 1), pairs.single.eq(header.pairs == 1)]
+        m.d.comb += [
+            pairs.final.eq(header.pairs - 1),
+            pairs.single.eq(header.pairs == 1),
+            pairs.double.eq(header.pairs == 2),
+        ]
         if p.temperature:
             turning = header.present & header.rotated
             m.d.comb += [

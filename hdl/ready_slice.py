@@ -6,7 +6,26 @@ from amaranth.hdl import ShapeLike
 from amaranth.lib import stream, wiring
 from amaranth.lib.wiring import In, Out
 
-__all__ = ["ReadySlice"]
+from .streams import connect
+
+__all__ = ["ReadySlice", "stepped"]
+
+
+def stepped(m, name: str, source, *, when: bool = True):
+    """A stream a register later behind a ReadySlice of that ``name``; itself where not ``when``.
+
+    What stands in the register, be it nothing, goes when it is taken; who takes it must not wait
+    for it.
+    """
+    if not when:
+        return source
+    m.submodules[name] = kept = ReadySlice(source.payload.shape())
+    connect(m, source, kept.i)
+    step = source.signature.create(path=(name,))
+    m.d.comb += kept.o.ready.eq(step.ready)
+    with m.If(step.ready):
+        m.d.sync += [step.valid.eq(kept.o.valid), step.payload.eq(kept.o.payload)]
+    return step
 
 
 class ReadySlice(wiring.Component):

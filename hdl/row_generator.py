@@ -14,7 +14,7 @@ from .phase_generator import PhaseGenerator
 from .phase_table import pair_layout
 from .primitives import Ram
 from .sincos import SinCos
-from .streams import connect, delayed, pulse_stream
+from .streams import connect, delayed, held, pulse_stream
 from .temper import Temper
 
 __all__ = ["RowGenerator"]
@@ -150,8 +150,8 @@ class RowGenerator(wiring.Component):
         p = self._p
         free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
         active, idle, begins = Signal(), Signal(init=1), Signal()
-        number, final = Signal(range(p.max_pairs)), Signal(range(p.max_pairs))
         tag, job = Signal(self._tag), self.i.payload
+        number, final = Signal(range(p.max_pairs)), job.pairs.final
         # Its negative is its complement and one.
         operand = data.StructLayout({"value": self._phase.i.payload.position.shape(), "carry": 1})
         operands = [Signal(operand, name=f"operand_{axis}") for axis in range(p.axes)]
@@ -173,15 +173,16 @@ class RowGenerator(wiring.Component):
             begins.eq(self.i.valid & self.i.ready),
         ]
         if self.interval > 1:
-            last = number == final
+            kept = held(m, final, idle, name="kept")
+            last = number == kept
             m.d.comb += idle.eq(~active | (tick & tag.last))
-        else:  # there is no time to compare
-            same, goes_on = Signal.like(number), begins & ~job.pairs.single
-            last = same.all()
+        else:  # there is no time to compare: what is left is counted, to 1 for the last pair
+            left, last, goes_on = Signal.like(number), Signal(), begins & ~job.pairs.single
             m.d.sync += [
                 idle.eq(Mux(idle, ~goes_on, last)),
                 number.eq(Mux(idle, goes_on, Mux(last, 0, number + 1))),
-                same.eq(~((number + 1) ^ Mux(idle, job.pairs.final, final))),
+                left.eq(Mux(idle, final, left - 1)),
+                last.eq(Mux(idle, job.pairs.double, left == 2)),
             ]
         m.d.sync += [
             free.eq(counted(free, self.released, begins)),
@@ -190,7 +191,6 @@ class RowGenerator(wiring.Component):
         with m.If(idle):
             m.d.sync += [
                 active.eq(begins),
-                final.eq(job.pairs.final),
                 tag.last.eq(job.pairs.single),
                 tag.slot.eq(job.position.slot),
                 tag.pure.eq(job.position.pure),

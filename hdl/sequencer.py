@@ -10,7 +10,7 @@ from ropeway.golden.parameters import RopeParameters
 from .fixed import counted
 from .layouts import pass_through_layout, step_layout
 from .ledger import Ledger, UnitLedger
-from .skid import sliced
+from .ready_slice import stepped
 from .walker import buffer_depth
 
 __all__ = ["Sequencer", "operation_layout", "take_of"]
@@ -35,8 +35,8 @@ class Sequencer(wiring.Component):
 
     An operation takes two words and gives two: a beat's as it stands, or words g and n + g of a
     half-split rotary block. What follows it never waits, so it goes only when the buffer behind the
-    rotator has room. Latency 1 clock from the last thing an operation needs to its ``issue``; one
-    operation a clock.
+    rotator has room. Latency 1 clock from the row entry that an operation needs to its ``issue``, 3
+    from the beats; one operation a clock.
 
     Ports
     -----
@@ -46,7 +46,8 @@ class Sequencer(wiring.Component):
     row : Out
         The row it uses.
     arrived, written, drained : In
-        For one clock each: a beat is in the buffer, a row entry is whole, a beat has left.
+        For one clock each: a beat is in the buffer in the next clock, a row entry is whole, a beat
+        has left.
     row_released : Out
         For one clock: a row is done with.
     """
@@ -76,16 +77,21 @@ class Sequencer(wiring.Component):
         m.d.comb += [
             coming.valid.eq(self.i.valid),
             coming.payload.eq(self.i.payload),
+            coming.payload.fresh.eq(self.i.payload.fresh & self.i.valid),
             self.i.ready.eq(coming.ready),
         ]
         if p.relayed:
             m.d.comb += coming.payload.take.eq(Mux(self.i.valid, self.i.payload.take, 0))
-        given = sliced(m, "ahead", coming, when=p.relayed)
+        given = stepped(m, "ahead", coming, when=p.relayed)
         step = given.payload
 
         # The gate of words: it opens on an operation whose beats have arrived.
         waiting, valid, open_, wants = Signal(step_layout(p)), Signal(), Signal(), Signal()
         next_moves, moves, goes_on = Signal(), Signal(), Signal()
+        # Where the beat that comes stands, the one that waits, and, where it opens a half-split
+        # block, what is paired with it.
+        address = range(buffer_depth(p))
+        place, own, paired = (Signal(address, name=name) for name in ("place", "own", "paired"))
         m.d.comb += [
             moves.eq((open_ & next_moves) | ~valid),
             given.ready.eq(moves),
@@ -97,9 +103,12 @@ class Sequencer(wiring.Component):
             m.d.sync += [
                 valid.eq(given.valid),
                 open_.eq(given.valid & beats.enough_after),
-                wants.eq(given.valid & beats.enough_after & step.fresh),
+                wants.eq(beats.enough_after & step.fresh),
                 waiting.eq(step),
                 goes_on.eq(step.split & ~step.opens),
+                place.eq(place + given.valid),
+                own.eq(place),
+                paired.eq(place + step.more),
             ]
         with m.Else():
             m.d.sync += [open_.eq(beats.enough), wants.eq(beats.enough & waiting.fresh)]
@@ -115,7 +124,7 @@ class Sequencer(wiring.Component):
             entries.gain.eq(self.written),
         ]
         with m.If(passes):
-            self._follow(m, waiting, goes_on)
+            self._follow(m, waiting, goes_on, own, paired)
         depth = buffer_depth(p) - p.max_head_beats
         room, spacious = Signal(range(depth + 1), init=depth), Signal()
         written = ~waiting.fresh | entries.enough_after
@@ -135,14 +144,12 @@ class Sequencer(wiring.Component):
             m.d.sync += [held.eq(1), self.row.eq(self.row + 1)]
         return m
 
-    def _follow(self, m, step, goes_on):
+    def _follow(self, m, step, goes_on, own, paired):
         """The next operation's words: a beat's own, or words g and n + g of a half-split block."""
         operation = self.operation
-        address = Signal.like(operation.first)
         m.d.sync += [
-            address.eq(address + 1),
-            operation.first.eq(Mux(goes_on, operation.first, address) + (goes_on & step.even)),
-            operation.second.eq(Mux(goes_on, operation.second, address) + step.more),
+            operation.first.eq(Mux(goes_on, operation.first + step.even, own)),
+            operation.second.eq(Mux(goes_on, operation.second + step.more[0], paired)),
             operation.entry.eq(Mux(step.opens, 0, operation.entry + 1)),
             operation.exchanged.eq(step.split & ~step.even),
             operation.turns.eq(step.turns),

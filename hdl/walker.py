@@ -61,16 +61,16 @@ class Walker(wiring.Component):
         m = Module()
         p = self._p
 
-        # A head, and which of its marked beats comes next: known a beat ahead.
+        # A head, and which of its marked beats comes next: known a beat ahead. A head that is none
+        # ends at once.
         walks, head, shape = Signal(), Signal(head_layout(p)), Signal(shape_layout(p))
         after, moves = Signal(range(p.max_head_beats + 2)), Signal()
-        opens, middle, stops, ends = (
-            Signal(name=name) for name in ("opens", "middle", "stops", "ends")
-        )
+        opens, middle, stops = (Signal(name=name) for name in ("opens", "middle", "stops"))
+        ends = Signal(init=1)
         m.d.comb += [
             self.slot.eq(self.i.payload.slot),
             moves.eq(self.advance),
-            self.i.ready.eq(~walks | (moves & ends)),
+            self.i.ready.eq(moves & ends),
         ]
         # An only slot's shape stands as long as heads of it do.
         m.d["comb" if p.slots == 1 else "sync"] += shape.eq(
@@ -78,21 +78,17 @@ class Walker(wiring.Component):
         )
         given, first = self.i.payload, self.shape.first
         with m.If(self.i.ready):
-            m.d.sync += [walks.eq(self.i.valid), head.eq(given), after.eq(1)]
+            m.d.sync += [walks.eq(self.i.valid), head.eq(given)]
+        with m.If(moves):
             m.d.sync += [
-                opens.eq(given.turns & first.start),
-                middle.eq(given.turns & first.middle),
-                ends.eq(first.final),
+                after.eq(Mux(ends, 1, after + 1)),
+                opens.eq(Mux(ends, given.turns & first.start, head.turns & (shape.start == after))),
+                middle.eq(
+                    Mux(ends, given.turns & first.middle, head.turns & (shape.middle == after))
+                ),
+                ends.eq(Mux(ends, ~self.i.valid | first.final, shape.final == after)),
+                stops.eq(shape.stop == after),  # of a first beat it does not matter
             ]
-        with m.Elif(moves):
-            m.d.sync += [
-                after.eq(after + 1),
-                opens.eq(head.turns & (shape.start == after)),
-                middle.eq(head.turns & (shape.middle == after)),
-                ends.eq(shape.final == after),
-            ]
-        with m.If(moves):  # of a first beat it does not matter
-            m.d.sync += stops.eq(shape.stop == after)
 
         # Where it stands in the rotary block.
         within, beyond_middle = Signal(), Signal()
@@ -102,10 +98,8 @@ class Walker(wiring.Component):
             split.eq(turns & shape.half_split),
             second.eq(middle | (beyond_middle & ~stops)),
         ]
-        with m.If(self.i.ready):
-            m.d.sync += [within.eq(0), beyond_middle.eq(0)]
-        with m.Elif(moves):
-            m.d.sync += [within.eq(turns), beyond_middle.eq(second)]
+        with m.If(moves):
+            m.d.sync += [within.eq(turns & ~ends), beyond_middle.eq(second & ~ends)]
 
         step, exit_ = self.step, self.exit
         with m.If(moves):

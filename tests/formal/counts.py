@@ -28,10 +28,11 @@ def ledger(*, units: bool) -> Module:
         m.d.comb += dut.take.eq(free(m, dut.take.shape(), "take"))
     # Items come, less items needed, in so many bits that nothing is lost.
     balance = Signal(signed(10))
-    stays, goes = balance + dut.gain, balance + dut.gain + take
-    m.d.sync += balance.eq(stays)
+    m.d.sync += balance.eq(balance + dut.gain)
     with m.If(dut.loads):
-        m.d.sync += balance.eq(goes)
+        m.d.sync += balance.eq(balance + dut.gain + take)
+    stays = balance + (dut.gain if units else 0)
+    goes = stays + take
     if units:
         assume(m, balance >= 0, when=dut.loads)
         assume(m, balance + dut.gain <= LIMIT)
@@ -40,11 +41,12 @@ def ledger(*, units: bool) -> Module:
         prove(m, balance >= -1)
     else:
         width = len(dut.take)
-        assume(m, (goes >= -(1 << width - 1)) & (stays < 1 << width - 1) & (goes < 1 << width - 1))
+        assume(m, (goes >= -(1 << width - 1)) & (goes + dut.gain < 1 << width - 1))
+        assume(m, stays + dut.gain < 1 << width - 1)
         invariant(m, balance == dut["balance"])
     prove(m, dut.enough == (stays >= 0))
     prove(m, dut.enough_after == (goes >= 0), when=balance >= 0 if units else 1)
-    cover(m, dut.loads & ~dut.enough_after & (balance == 0), (balance == -1) & dut.enough)
+    cover(m, dut.loads & ~dut.enough_after & (balance == 0), dut.enough & before(m, balance == -1))
     cover(m, balance == LIMIT)
     return m
 
@@ -96,17 +98,19 @@ def flags() -> Module:
 PROOFS = [
     Proof(
         "ledger",
-        "`enough` and `enough_after` are the signs of the next clock's balance, a clock ahead.",
+        "`enough` and `enough_after` are the signs of the balance as it stands, and less what"
+        " loads.",
         partial(ledger, units=False),
         (
-            Bug("hdl/ledger.py", "(self.gain & balance.all())", "self.gain"),
-            Bug("hdl/ledger.py", "Mux(self.loads, goes, stays)", "Mux(self.loads, goes, balance)"),
+            Bug("hdl/ledger.py", "~less[-1]", "~balance[-1]"),
+            Bug("hdl/ledger.py", "balance + self.gain,", "balance,"),
         ),
         given="The balance fits its width.",
     ),
     Proof(
         "unit ledger",
-        "The same, `enough_after` where nothing is owed; it never owes more than one item.",
+        "The same of the next clock's balance, `enough_after` where nothing is owed; it never owes"
+        " more than one item.",
         partial(ledger, units=True),
         (
             Bug("hdl/ledger.py", "init=-1)", "init=0)"),

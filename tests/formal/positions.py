@@ -133,7 +133,7 @@ PROOFS = [
             Bug(
                 "hdl/intake.py",
                 "held_valid & (held.slot == number)",
-                "held_valid & rotates & (held.slot == number)",
+                "turns & (held.slot == number)",
             ),
             Bug("hdl/intake.py", "unchanged.eq(loaded)", "unchanged.eq(1)"),
         ),

@@ -31,6 +31,7 @@ def generator(form: str) -> Module:
     sends(m, dut.i)
     job = dut.i.payload
     assume(m, job.pairs.single == (job.pairs.final == 0), when=dut.i.valid)
+    assume(m, job.pairs.double == (job.pairs.final == 1), when=dut.i.valid)
     m.d.comb += [
         dut.released.eq(free(m, 1, "released")),
         dut.pair.eq(free(m, len(dut.pair.as_value()))),
@@ -71,9 +72,11 @@ def generator(form: str) -> Module:
     invariant(m, dut["idle"] == (~active | ends))
     invariant(m, dut["number"] == Mux(active & ~ends, number + pair_goes, 0))
     if p.generator_interval == 1:
-        same = ~(dut["number"] ^ dut["final"])
-        invariant(m, dut["same"] == same[: len(dut["same"])], when=~dut["idle"])
-    invariant(m, dut["final"] == final, when=active)
+        left = (final + 1 - dut["number"])[: len(dut["left"])]
+        invariant(m, dut["left"] == left, when=~dut["idle"])
+        invariant(m, dut["last"] == (left == 1), when=~dut["idle"])
+    else:
+        invariant(m, dut["kept"] == final, when=active)
     invariant(m, tag.slot == slot, when=active)
     invariant(m, tag.last == (number == final), when=active)
     busy = Signal()
@@ -174,7 +177,7 @@ PROOFS = [
                 SHARED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "~begins"),
-                    Bug("hdl/row_generator.py", "number == final", "number + 1 == final"),
+                    Bug("hdl/row_generator.py", "number == kept", "number + 1 == kept"),
                 ),
             ),
         )

@@ -73,7 +73,7 @@ PROOFS = [
         (
             Bug("hdl/phase_table.py", "COUNTED = 7", "COUNTED = 6"),
             Bug("hdl/phase_table.py", "valid & admitted & ~refusing", "valid & admitted"),
-            Bug("hdl/phase_table.py", "holds.eq(self.holds & ~slot_bit)", "holds.eq(0)"),
+            Bug("hdl/phase_table.py", "held & ~(mine & self.claimed)", "held & ~self.claimed"),
         ),
         depth=48,
         reach=60,

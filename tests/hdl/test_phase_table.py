@@ -33,13 +33,14 @@ async def content(ctx, table: HardwareTable, slot: int, pairs: int) -> list:
         ctx.get(table.amplitude.code),
         ctx.get(table.amplitude.scale),
         ctx.get(table.pairs.final),
-        ctx.get(table.pairs.single),
+        [ctx.get(table.pairs.single), ctx.get(table.pairs.double)],
     ]
 
 
 def content_of(table: PhaseTable) -> list:
     pairs = list(zip(table.increments, table.axes, strict=True))
-    return [pairs, table.amplitude, table.scale, table.pairs - 1, int(table.pairs == 1)]
+    counts = [int(table.pairs == count) for count in (1, 2)]
+    return [pairs, table.amplitude, table.scale, table.pairs - 1, counts]
 
 
 def on_table(p: RopeParameters, steps: Callable[..., Awaitable[None]]):

@@ -274,8 +274,8 @@ FLOW = [
     Mutant(
         "an operation that goes a beat early",
         "hdl/ledger.py",
-        "self.enough_after.eq(~goes[-1]),",
-        "self.enough_after.eq(~stays[-1]),",
+        "self.enough_after.eq(~less[-1])",
+        "self.enough_after.eq(~balance[-1])",
         HALF_SPLIT,
     ),
     Mutant(

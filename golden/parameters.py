@@ -105,8 +105,8 @@ class RopeParameters:
 
     @property
     def relayed(self) -> bool:
-        """Whether registers stand between the parts: a wide engine is to be fast, not small."""
-        return self.lanes > 1
+        """Whether registers stand between the parts: what is wide or pipelined is to be fast."""
+        return self.lanes > 1 or self.generator == PIPELINED
 
     @property
     def beat_elements(self) -> int:

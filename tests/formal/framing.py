@@ -16,7 +16,9 @@ from .rules import assume, before, counter, cover, free, invariant, prove, sends
 
 __all__ = ["ADDER", "PROOFS", "ROPE", "packets"]
 
-ROPE = RopeParameters(lanes=1, data_bits=8, max_head_dim=4, slots=2, position_bits=8)
+ROPE = RopeParameters(
+    lanes=1, data_bits=8, max_head_dim=4, slots=2, position_bits=8, generator="shared"
+)
 ADDER = AdderParameters(lanes=1, data_bits=8, max_width=8, position_bits=8)
 LEADS, LAGS = 1, 3  # a packet that has ended before its token, and one that has not; modulo 4
 

@@ -11,7 +11,7 @@ from ropeway.hdl.walker import buffer_depth
 from tests.geometries import geometry
 from tests.hdl.benches import fed_with_heads, load, send, simulate, token_word
 
-P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=2)
+P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=2, generator="shared")
 DEPTH = buffer_depth(P)
 BEATS = 5  # a head; its rotary block is beats 1 to 4
 TABLE = geometry(2 * BEATS, HeadPattern(2, 0, 1), rotary_dim=8, offset=2)

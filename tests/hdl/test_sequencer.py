@@ -13,7 +13,7 @@ from ropeway.hdl.walker import buffer_depth
 from tests.geometries import geometry
 from tests.hdl.benches import fed_with_beats, load, send, simulate, token_word
 
-P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4)
+P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4, generator="shared")
 DEPTH = buffer_depth(P)
 
 

@@ -91,16 +91,18 @@ def latency(component: wiring.Component) -> int | None:
 
 
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
+SMALL: dict[str, Any] = {"lanes": 1, "max_head_dim": 128, "slots": 1, "rows": 2}
 DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters(), seeds=5),
     "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
+    "rope-2-lanes": Design("RoPE", ECP5, RopeParameters(lanes=2)),
     "rope-8-lanes": Design("RoPE, shared", ECP5, RopeParameters(lanes=8, generator="shared")),
+    "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),
+    "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
     "rope-core": Design(
         "RoPE core, AXI4-Lite",
         ECP5,
-        RopeParameters(
-            lanes=1, max_head_dim=128, slots=1, rows=2, position_bits=20, generator="shared"
-        ),
+        RopeParameters(**SMALL, position_bits=20, generator="shared"),
         core=dict.fromkeys(("counters", "bypass", "carried", "keep", "runs"), False),
     ),
     "alibi": Design("ALiBi", ECP5, AlibiParameters()),
@@ -109,6 +111,12 @@ DESIGNS = {
         "learned, block RAM", ECP5, AdderParameters(), {"depth": 1024}, quick=True
     ),
     "learned-axi4": Design("learned, AXI4", ECP5, AdderParameters(), {"bus_bits": 256}),
+    "rope-up5k": Design(
+        "RoPE, shared",
+        ICE40,
+        RopeParameters(**SMALL, position_bits=20, coefficient_bits=16, generator="shared"),
+    ),
+    "rope-hx8k": Design("RoPE, serial", "ice40hx8k", RopeParameters(**SMALL, generator="serial")),
     "alibi-up5k": Design("ALiBi", ICE40, AlibiParameters(lanes=1)),
     "sinusoidal-up5k": Design(
         "sinusoidal, shared", ICE40, AdderParameters(lanes=1, max_width=240, generator="shared")

@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ropeway.golden.generators import generator_interval
+
 from .devices import DEVICES
 from .svg import si
 
@@ -43,7 +45,7 @@ def tables(report: dict) -> list[Table]:
 
 def designs_table(report: dict) -> Table:
     """What each unit takes and gives."""
-    heads = ["unit", "device", "lanes × bits", "MHz, median (seeds)", "a second", "latency"]
+    heads = ["unit", "device", "lanes × bits", "MHz, median (seeds)", "a second", "heads"]
     rows = []
     for e in report["designs"].values():
         parameters = e["parameters"]
@@ -56,12 +58,25 @@ def designs_table(report: dict) -> Table:
                 f"{parameters['lanes']} × {parameters['data_bits']}",
                 f"{e['median_mhz']:.0f} ({seeds})",
                 f"{_rate(e[rate])} {rate.removesuffix('_per_second')}",
+                _heads(e),
                 f"{e['latency_clocks']} clocks" if e["latency_clocks"] else "the memory's",
                 *(str(e["cells"][name]) for name in CELLS),
             ]
         )
-    said = "Each unit alone and whole, between registers; latency from a position to its result."
-    return Table("Units", said, [*heads, *CELLS.values()], rows)
+    said = (
+        "Each unit alone and whole, between registers; latency from a position to its result. A"
+        " RoPE engine's rate is that of tokens of so many heads or more, which the row that is made"
+        " meanwhile serves; twice its lanes divide head_dim."
+    )
+    return Table("Units", said, [*heads, "latency", *CELLS.values()], rows)
+
+
+def _heads(entry: dict) -> str:
+    """How many, wholly turned, take as long as their row."""
+    p = entry["parameters"]
+    if entry["scheme"] != "rope":
+        return "any"
+    return str(p["lanes"] * generator_interval(p["generator"], p["position_bits"]))
 
 
 def schemes_table(report: dict) -> Table:

@@ -163,8 +163,7 @@ def cost_lines(found: dict[str, Any]) -> Iterator[str]:
     """A cost in lines to read."""
     for name, each in found["geometries"].items():
         mhz = each["clock_mhz"]
-        lanes = f"{each['lanes']} lane{'s' * (each['lanes'] > 1)}"
-        built = f"{lanes} of {each['bits']} bits at {mhz:g} MHz"
+        built = f"{_lanes(each)} of {each['bits']} bits at {mhz:g} MHz"
         yield f"{name} on {found['device']}: {each['scheme']}, {built}"
         keys = f", against {each['keys']:,} keys" if "keys" in each else ""
         busy = f", bound by {each['bound']}" if "bound" in each else ""
@@ -180,10 +179,14 @@ def cost_lines(found: dict[str, Any]) -> Iterator[str]:
         yield f"the whole model: {found['model_tokens_per_second']:,} tokens/s"
 
 
+def _lanes(each: dict[str, Any]) -> str:
+    return f"{each['lanes']} lane{'s' * (each['lanes'] > 1)}"
+
+
 def cost_warnings(found: dict[str, Any]) -> Iterator[str]:
     """What is to be warned of: geometries of which few heads starve the lanes."""
     for name, each in found["geometries"].items():
         starved = {share: busy for share, busy in each.get("shares", {}).items() if busy < 1}
         if starved:
             shown = ", ".join(f"{share} {busy:.0%}" for share, busy in starved.items())
-            yield f"{name}: few heads starve {each['lanes']} lanes, busy: {shown}"
+            yield f"{name}: few heads starve {_lanes(each)}, busy: {shown}"

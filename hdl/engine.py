@@ -238,7 +238,7 @@ class RopeEngine(wiring.Component):
         p, depth = self.parameters, buffer_depth(self.parameters)
         arrival = gathered.write_latency + p.relayed - 1
 
-        # An operation reads two clocks after what `arrived` at the earliest, so there is time for a
+        # An operation reads three clocks after what `arrived` at the earliest: there is time for a
         # register.
         def waited(value, clocks=int(p.relayed), **options):
             return delayed(m, value, clocks, name="arriving", **options)

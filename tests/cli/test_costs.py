@@ -51,6 +51,19 @@ def test_few_heads_are_warned_of(costs):
     )
 
 
+@pytest.mark.parametrize(
+    ("device", "unit", "starved"),
+    [("ice40up5k", "rope-up5k", set()), ("ice40hx8k", "rope-hx8k", {"tp 4", "tp 8", "k only"})],
+)
+def test_a_small_device_s_one_lane_turns_a_pair_a_clock(costs, device, unit, starved):
+    printed, warned = costs("llama-3.1-8b", "--device", device)
+    each = printed["cost"]["geometries"]["default"]
+    assert each["clock_mhz"] == DESIGNS[unit]["median_mhz"]
+    assert (each["lanes"], each["clocks_per_token"], each["utilisation"]) == (1, 48 * 64, 1)
+    assert {name for name, busy in each["shares"].items() if busy < 1} == starved
+    assert ("few heads starve 1 lane, busy" in warned) == bool(starved)
+
+
 def test_every_layer_counts_with_its_own_geometry(costs):
     found = costs("gemma-3-4b-it", *ECP5)[0]["cost"]
     each = found["geometries"]["sliding_attention"]

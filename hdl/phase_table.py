@@ -311,8 +311,8 @@ class PhaseTable(wiring.Component):
         # Each comparison is strict, one carry chain; where equality counts there is more behind it.
         m.d.sync += [
             fits.eq(~(header.head_dim[beat:] < header.stop)),
-            small.eq(~(p.max_head_dim < header.head_dim)),
-            scales.eq(~(LARGEST_UNSCALED_CODE < header.amplitude.code)),
+            small.eq(~(header.head_dim > p.max_head_dim)),
+            scales.eq(~(header.amplitude.code > LARGEST_UNSCALED_CODE)),
         ]
         conditions = Cat(
             fits,

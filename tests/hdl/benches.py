@@ -15,6 +15,7 @@ from ropeway.hdl.beat_queue import BeatQueue
 from ropeway.hdl.heads import Heads
 from ropeway.hdl.layouts import head_layout, token_layout
 from ropeway.hdl.phase_table import PhaseTable as HardwareTable
+from ropeway.hdl.sequencer import take_of
 from ropeway.hdl.skid import Skid
 from ropeway.hdl.streams import connect
 from ropeway.hdl.walker import Walker, buffer_depth
@@ -214,6 +215,8 @@ def fed_with_beats(p: RopeParameters, stage, note: str) -> tuple[Module, Hardwar
     ]
     if note == "exit":
         m.d.comb += queue.i.payload.bad.eq(said.last & said.slot[0])
+    elif p.relayed:
+        m.d.comb += queue.i.payload.take.eq(take_of(said))
     m.d.sync += held.eq(held + queue.i.valid - (queue.o.valid & queue.o.ready))
     connect(m, queue.o, stage.i)
     return m, table, heads

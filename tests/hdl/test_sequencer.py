@@ -13,7 +13,7 @@ from ropeway.hdl.walker import buffer_depth
 from tests.geometries import geometry
 from tests.hdl.benches import fed_with_beats, load, send, simulate, token_word
 
-P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4, generator="shared")
+P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4)
 DEPTH = buffer_depth(P)
 
 
@@ -57,9 +57,10 @@ def operations_of(tables: list[PhaseTable], fresh: list[int]) -> list[Operation]
     return operations
 
 
+@pytest.mark.parametrize("generator", ["pipelined", "shared"])  # with registers between, without
 @pytest.mark.parametrize("pairing", Pairing)
 @pytest.mark.parametrize("seed", range(4))
-def test_each_operation_waits_for_all_it_needs_and_for_nothing_else(seed, pairing):
+def test_each_operation_waits_for_all_it_needs_and_for_nothing_else(seed, pairing, generator):
     random = np.random.default_rng(seed)
     pattern = HeadPattern(2, 1, 1)
     tables = [
@@ -73,8 +74,9 @@ def test_each_operation_waits_for_all_it_needs_and_for_nothing_else(seed, pairin
     # A row is shared by tokens of one slot alone.
     fresh = [int(new or slots[n] != slots[n - 1]) for n, new in enumerate(fresh)]
     expected = operations_of([tables[slot] for slot in slots], fresh)
-    sequencer = Sequencer(P)
-    m, table, heads = fed_with_beats(P, sequencer, "step")
+    p = replace(P, generator=generator)
+    sequencer = Sequencer(p)
+    m, table, heads = fed_with_beats(p, sequencer, "step")
     rate = random.choice([0.2, 0.6, 1.0], 3)
     released = 0
 

@@ -58,7 +58,11 @@ def test_a_loader_that_is_not_there_is_named_with_the_command(built, ropeway, mo
     assert called.err == f"ropeway: error: {told}\n"
 
 
-def test_only_the_board_s_own_whole_bitstream_is_handed_over(built, loader, ropeway):
+def test_only_the_board_s_own_whole_bitstream_is_handed_over(
+    built, loader, ropeway, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)  # where nobody has built anything
+
     def refused(*words: object) -> str:
         called = ropeway("program", *words)
         assert called.status == 2

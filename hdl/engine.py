@@ -216,7 +216,7 @@ class RopeEngine(wiring.Component):
         """Two register slices, two heads each, bridge the naming between tokens."""
         p = self.parameters
         head = sliced(m, "named_0", heads)
-        # A wide engine looks a head's shape up on the way, a narrow one at the walker.
+        # With registers between, a head's shape is looked up on the way; else at the walker.
         ahead = p.relayed and p.slots > 1
         shaped = data.StructLayout({"head": head.payload.shape(), "looked_up": shape_layout(p)})
         named = stream.Signature(shaped if ahead else head.payload.shape()).create()
@@ -243,7 +243,7 @@ class RopeEngine(wiring.Component):
         def waited(value, clocks=int(p.relayed), **options):
             return delayed(m, value, clocks, name="arriving", **options)
 
-        address = waited(framer.address, reset_less=False)
+        address = waited(framer.address, reset_less=False)  # the framer's own register, once more
         exchanged = waited(framer.exchanged)
         words = [waited(word) for word in framer.words]
         m.d.comb += [
@@ -373,7 +373,8 @@ class RopeEngine(wiring.Component):
             table.fingerprint
         )
 
-        # What clears and all that sets comes a clock late in a wide engine, misframing in any.
+        # With registers between, what clears and all that sets comes a clock late; misframing does
+        # in any engine.
         def told(value, clocks=int(self.parameters.relayed), **options):
             return delayed(m, value, clocks, name="told", **options)
 

@@ -137,7 +137,8 @@ def step_layout(p: RopeParameters) -> data.StructLayout:
     ``opens``: it is the block's first. ``fresh``: the operation is the first to use its row's
     entry. ``even``: so is its number in the block. ``more``: where the block opens, the beats
     before its middle; in the rest of a split block, whether its operation needs a beat more.
-    ``take``, in a wide engine: less the beats that its operation needs beyond the one before it.
+    ``take``, with registers between: less the beats that its operation needs beyond the one
+    before it.
     """
     flags = dict.fromkeys(("turns", "split", "opens", "fresh", "even"), 1)
     bits = bits_for(p.max_head_beats // 2)

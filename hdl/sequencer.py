@@ -72,7 +72,8 @@ class Sequencer(wiring.Component):
         p = self._p
         m.submodules.beats = beats = Ledger(buffer_depth(p))
         m.submodules.entries = entries = UnitLedger(p.rows * p.max_head_beats)
-        # Where nothing is offered a wide engine takes nothing, and so may load what there is.
+        # What is not offered is not fresh, and with registers between takes nothing: so the gate
+        # may load what there is.
         coming = stream.Signature(step_layout(p)).create()
         m.d.comb += [
             coming.valid.eq(self.i.valid),

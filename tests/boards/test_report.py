@@ -6,6 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from ropeway.boards.catalogue import BOARDS
+from ropeway.boards.configuration import default_configuration
 from ropeway.boards.designs import DESIGNS
 from ropeway.boards.devices import DEVICES
 from ropeway.boards.place import Placement
@@ -107,6 +109,13 @@ def test_a_reported_rate_is_a_median_of_three_seeds_or_more_within_the_silicon_s
 def test_a_unit_takes_no_more_than_its_part_of_a_device(name, most):
     cells = REPORTED["designs"][name]["cells"]
     assert {kind: cells[kind] for kind in most if cells[kind] > most[kind]} == {}
+
+
+@pytest.mark.parametrize(
+    ("name", "board"), [("rope-up5k", "icebreaker"), ("rope-hx8k", "ice40hx8k-b-evn")]
+)
+def test_a_small_device_s_engine_is_its_board_s(name, board):
+    assert DESIGNS[name].parameters == default_configuration(BOARDS[board]).hosted.core.rope
 
 
 @pytest.mark.parametrize(("name", "mhz"), [("rope-up5k", 30), ("rope-hx8k", 48)])

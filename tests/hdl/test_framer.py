@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A token's beats are written in their order and number, whatever packet came in."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -11,7 +13,7 @@ from ropeway.hdl.walker import buffer_depth
 from tests.geometries import geometry
 from tests.hdl.benches import fed_with_heads, load, send, simulate, token_word
 
-P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=2, generator="shared")
+P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=2)
 DEPTH = buffer_depth(P)
 BEATS = 5  # a head; its rotary block is beats 1 to 4
 TABLE = geometry(2 * BEATS, HeadPattern(2, 0, 1), rotary_dim=8, offset=2)
@@ -23,15 +25,17 @@ def written(length: int, words: list[int]) -> list[int]:
     return (words + [0] * TOKEN)[:TOKEN] if length < TOKEN else words[:TOKEN]
 
 
+@pytest.mark.parametrize("generator", ["pipelined", "shared"])  # with registers between, without
 @pytest.mark.parametrize("consume", [1.0, 0.3])
 @pytest.mark.parametrize("idle", [0.0, 0.4])
 @pytest.mark.parametrize("seed", [1, 2])
-def test_any_packet_becomes_its_tokens_beats_in_order_and_is_judged(seed, idle, consume):
+def test_any_packet_becomes_its_tokens_beats_in_order_and_is_judged(seed, idle, consume, generator):
     random = np.random.default_rng(seed)
     lengths = [TOKEN, 1, TOKEN - 1, TOKEN + 1, TOKEN, *random.integers(1, 40, 12).tolist(), TOKEN]
     packets = [random.integers(1, 1 << 16, length).tolist() for length in lengths]
-    framer = Framer(P)
-    m, table, heads = fed_with_heads(P, framer, framer.walker)
+    p = replace(P, generator=generator)
+    framer = Framer(p)
+    m, table, heads = fed_with_heads(p, framer, framer.walker)
     beats: list[tuple[int, int, int]] = []
     verdicts: list[int] = []
 

@@ -10,7 +10,7 @@ from ropeway.hdl.walker import Walker
 from tests.geometries import geometry
 from tests.hdl.benches import assembled, fed_with_heads, load, send, simulate, token_word
 
-P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4, generator="shared")
+P = RopeParameters(lanes=1, data_bits=8, max_head_dim=16, slots=4)
 STEP = ("turns", "split", "opens", "fresh")
 EXIT = ("exchanged", "needs", "last", "slot")
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from amaranth.hdl import C, Module, Signal, Value
+from amaranth.hdl import C, Cat, Module, Signal, Value
 from amaranth.lib import stream
 from amaranth.sim import Simulator
 
@@ -199,9 +199,11 @@ def fed_with_heads(p: RopeParameters, stage, walker) -> tuple[Module, HardwareTa
     return m, table, heads
 
 
-def fed_with_beats(p: RopeParameters, stage, note: str) -> tuple[Module, HardwareTable, Heads]:
+def fed_with_beats(
+    p: RopeParameters, stage, note: str, *, idles: bool = False
+) -> tuple[Module, HardwareTable, Heads]:
     """A stage that takes what the walker says of every beat, its ``step`` or ``exit``; tokens of
-    odd slots are badly framed.
+    odd slots are badly framed. With ``idles`` a beat may be there and not be offered yet.
     """
     walker, depth, held = Walker(p), buffer_depth(p), Signal(16)
     said = getattr(walker, note)
@@ -218,7 +220,17 @@ def fed_with_beats(p: RopeParameters, stage, note: str) -> tuple[Module, Hardwar
     elif p.relayed:
         m.d.comb += queue.i.payload.take.eq(take_of(said))
     m.d.sync += held.eq(held + queue.i.valid - (queue.o.valid & queue.o.ready))
-    connect(m, queue.o, stage.i)
+    noise, offered = Signal(7, init=1), Signal()
+    offers = queue.o.valid & (offered | noise[0] if idles else 1)
+    m.d.comb += [
+        stage.i.valid.eq(offers),
+        stage.i.payload.eq(queue.o.payload),
+        queue.o.ready.eq(stage.i.ready & offers),
+    ]
+    m.d.sync += [
+        noise.eq(Cat(noise[6] ^ noise[5], noise)),  # x^7 + x^6 + 1
+        offered.eq(offers & ~stage.i.ready),
+    ]
     return m, table, heads
 
 

@@ -84,7 +84,7 @@ def test_each_beat_waits_for_its_operations_and_leaves_whole_and_in_order(
         ends.append(len(expected) - 1)
     p = replace(P, generator=generator)
     drain = Drain(p)
-    m, table, heads = fed_with_beats(p, drain, "exit")
+    m, table, heads = fed_with_beats(p, drain, "exit", idles=seed == 2)
     pace = 1.0 if seed == 1 else 0.5
     words = random.integers(0, 1 << 16, len(expected)).tolist()
     results, finished = [], []

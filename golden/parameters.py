@@ -109,6 +109,11 @@ class RopeParameters:
         return self.lanes > 1 or self.generator == PIPELINED
 
     @property
+    def distant(self) -> bool:
+        """Whether lanes are so many that what all of them are told takes a clock on its way."""
+        return self.lanes >= 8
+
+    @property
     def beat_elements(self) -> int:
         """Elements in one beat."""
         return 2 * self.lanes

@@ -112,7 +112,7 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, drain = 2, 1, 3
+        queue, entry, drain = 2, 1 + 2 * self.parameters.distant, 3
         first_entry = (self.parameters.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + self._rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + drain
@@ -120,7 +120,7 @@ class RopeEngine(wiring.Component):
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
-        naming, drain = 14 + 2 * self.parameters.relayed, 3
+        naming, drain = 14 + 2 * self.parameters.relayed + self.parameters.distant, 3
         return naming + RotationRow.latency + self._rotator.latency + drain
 
     def elaborate(self, platform):  # noqa: D102
@@ -145,9 +145,10 @@ class RopeEngine(wiring.Component):
         self._tokens(m, table, intake, framer, drain, jobs)
         self._beats(m, framer, gathered, sequencer, drain)
         saturated = self._operations(m, row, gathered, sequencer, rotated, drain)
+        told = int(p.distant)  # with the words' addresses
         m.d.comb += [
-            row.row.eq(sequencer.row),
-            row.entry.eq(sequencer.operation.entry),
+            row.row.eq(delayed(m, sequencer.row, told, name="row")),
+            row.entry.eq(delayed(m, sequencer.operation.entry, told, name="entry")),
             sequencer.written.eq(row.written),
             generator.released.eq(sequencer.row_released),
         ]
@@ -185,8 +186,12 @@ class RopeEngine(wiring.Component):
             table.amplitude_slot.eq(generator.amplitude_slot),
             generator.amplitude.eq(table.amplitude),
         ]
-        connect(m, generator.o, row.i)
-        m.d.comb += row.soon.eq(generator.soon)
+        onward = m.d.sync if p.distant else m.d.comb  # to the memories of all lanes
+        onward += [
+            row.i.payload.eq(generator.o.payload),
+            row.i.valid.eq(generator.o.valid),
+            row.soon.eq(generator.soon),
+        ]
         return jobs
 
     def _tokens(self, m, table, intake, framer, drain, jobs):
@@ -246,6 +251,9 @@ class RopeEngine(wiring.Component):
         address = waited(framer.address, reset_less=False)  # the framer's own register, once more
         exchanged = waited(framer.exchanged)
         words = [waited(word) for word in framer.words]
+        if p.distant:
+            blank = waited(framer.blank).replicate(len(words[0]))
+            words = [word & ~blank for word in words]
         m.d.comb += [
             gathered.write_enable.eq(waited(framer.write, reset_less=False)),
             gathered.write_words[0].eq(Mux(exchanged, words[1], words[0])),
@@ -273,21 +281,29 @@ class RopeEngine(wiring.Component):
     def _operations(self, m, row, gathered, sequencer, rotated, drain) -> Value:
         """The free-running part: words and coefficients meet, turn, and are written."""
         p = self.parameters
-        operation, swap = sequencer.operation, sequencer.operation.exchanged
+        operation = sequencer.operation
         m.submodules.rotator = rotator = self._rotator
+
+        # To many lanes it takes a clock.
+        def sent(value, *, reset_less=True):
+            return delayed(m, value, int(p.distant), reset_less=reset_less, name="sent")
+
+        swap, first, second = operation.exchanged, operation.first, operation.second
         m.d.comb += [
-            gathered.read_addresses[0].eq(Mux(swap, operation.second, operation.first)),
-            gathered.read_addresses[1].eq(Mux(swap, operation.first, operation.second)),
+            gathered.read_addresses[0].eq(sent(Mux(swap, second, first))),
+            gathered.read_addresses[1].eq(sent(Mux(swap, first, second))),
         ]
+        issue, swap = sent(sequencer.issue, reset_less=False), sent(swap)
+        split, turns = sent(operation.split), sent(operation.turns)
 
         # Words and coefficients come two clocks later.
         def waited(value, clocks, *, reset_less=True):
             return delayed(m, value, clocks, reset_less=reset_less, name="waited")
 
-        split, turns = waited(operation.split, 2), waited(operation.turns, 2)
+        ends, turns = waited(split, 2), waited(turns, 2)
         passing, tempered = self._identity(), C(0)
         if p.temperature:
-            scaled = waited(operation.scaled, 2)
+            scaled = waited(sent(operation.scaled), 2)
             passing, tempered = self._scaling(scaled), scaled.tempered
         if p.floating:
             m.d.comb += [
@@ -298,8 +314,8 @@ class RopeEngine(wiring.Component):
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
             m.d.comb += [
-                rotator.first[lane].eq(Mux(split, beat[lane], beat[2 * lane])),
-                rotator.second[lane].eq(Mux(split, beat[p.lanes + lane], beat[2 * lane + 1])),
+                rotator.first[lane].eq(Mux(ends, beat[lane], beat[2 * lane])),
+                rotator.second[lane].eq(Mux(ends, beat[p.lanes + lane], beat[2 * lane + 1])),
                 Value.cast(rotator.coefficients[lane]).eq(
                     Mux(turns, Value.cast(row.coefficients[lane]), passing)
                 ),
@@ -309,16 +325,16 @@ class RopeEngine(wiring.Component):
         # Results go where the words came from, in a buffer of the same depth.
         through = RotationRow.latency + rotator.latency
         # Where that is comes as late as they do.
-        place = Cat(*gathered.read_addresses, swap, operation.split)
+        place = Cat(*gathered.read_addresses, swap, split)
         m.submodules.places = places = DelayLine(len(place), through)
         m.d.comb += places.i.eq(place)
-        bits = len(operation.first)
+        bits = len(first)
         exchanged, ends = places.o[2 * bits :]
         adjacent = Cat(
             *(value[lane] for lane in range(p.lanes) for value in (rotator.x, rotator.y))
         )
         x, y, width = Value.cast(rotator.x), Value.cast(rotator.y), p.lanes * p.output_bits
-        valid = waited(sequencer.issue, through, reset_less=False)
+        valid = waited(issue, through, reset_less=False)
         m.d.comb += [
             rotated.write_enable.eq(valid),
             # Half-split pairs alone are exchanged.
@@ -326,7 +342,7 @@ class RopeEngine(wiring.Component):
             rotated.write_words[1].eq(Mux(exchanged, x, Mux(ends, y, adjacent[width:]))),
             rotated.write_addresses[0].eq(places.o[:bits]),
             rotated.write_addresses[1].eq(places.o[bits : 2 * bits]),
-            drain.done.eq(waited(sequencer.issue, through - 1, reset_less=False)),
+            drain.done.eq(waited(issue, through - 1, reset_less=False)),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

@@ -33,6 +33,8 @@ class Framer(wiring.Component):
     words : Out, two of ``lanes`` elements
     exchanged : Out
         The first word goes to bank 1.
+    blank : Out, with distant lanes only
+        The words are to be zeros: not blanked here, where all of them would wait for it.
     step, exit : Out
         What its operation, and what the reading of its result is to know.
     consumed : In
@@ -57,6 +59,7 @@ class Framer(wiring.Component):
                 "judged": Out(1),
                 "bad": Out(1),
             }
+            | ({"blank": Out(1)} if p.distant else {})
         )
 
     def elaborate(self, platform):  # noqa: D102
@@ -118,7 +121,11 @@ class Framer(wiring.Component):
             dropping.eq((dropping & ~(drops & given.last)) | (feeds & ~given.last & last)),
         ]
 
-        beat = Value.cast(given.data) & ~padding.replicate(len(Value.cast(given.data)))
+        beat = Value.cast(given.data)
+        if p.distant:
+            m.d.comb += self.blank.eq(padding)
+        else:
+            beat &= ~padding.replicate(len(beat))
         width = p.lanes * p.data_bits
         m.d.comb += [
             self.words[0].eq(beat[:width]),

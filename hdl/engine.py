@@ -389,10 +389,12 @@ class RopeEngine(wiring.Component):
             table.fingerprint
         )
 
-        # With registers between, what clears and all that sets comes a clock late; misframing does
-        # in any engine.
+        # With registers between, what clears and all that sets comes a clock late, with distant
+        # lanes two; misframing comes so in any engine.
+        far = self.parameters.distant
+
         def told(value, clocks=int(self.parameters.relayed), **options):
-            return delayed(m, value, clocks, name="told", **options)
+            return delayed(m, value, clocks + far, name="told", **options)
 
         def event(value, *late):
             return told(value, *late, reset_less=False)

@@ -28,7 +28,8 @@ class Design:
     ``source`` is what feeds a learned adder: the beats of its block RAM (``depth``), or the width
     of its bus in bits (``bus_bits``). ``seeds`` says with how many it is placed, from 1 on; one
     that is ``quick`` is measured by ``ropeway report --quick`` too. ``core`` are the parameters of
-    a core around it, beside its unit, where the core is what is placed.
+    a core around it, beside its unit, where the core is what is placed. The blocks of one that is
+    ``floorplanned`` are pinned (boards/floorplan.py) before it is placed.
     """
 
     title: str
@@ -38,6 +39,7 @@ class Design:
     seeds: int = 3
     quick: bool = False
     core: dict[str, Any] = field(default_factory=dict)
+    floorplanned: bool = False
 
     @property
     def scheme(self) -> str:
@@ -61,9 +63,9 @@ class Design:
 
     def configuration(self) -> dict:
         """All that was chosen when it was built."""
-        return (
-            asdict(self.parameters) | self.source | {f"core_{k}": v for k, v in self.core.items()}
-        )
+        pinned = {"floorplanned": True} if self.floorplanned else {}
+        core = {f"core_{k}": v for k, v in self.core.items()}
+        return asdict(self.parameters) | self.source | core | pinned
 
     def build(self) -> wiring.Component:
         """The unit itself."""
@@ -96,7 +98,12 @@ DESIGNS = {
     "rope": Design("RoPE", ECP5, RopeParameters(), seeds=5),
     "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
     "rope-2-lanes": Design("RoPE", ECP5, RopeParameters(lanes=2)),
-    "rope-8-lanes": Design("RoPE, shared", ECP5, RopeParameters(lanes=8, generator="shared")),
+    "rope-8-lanes": Design(
+        "RoPE, shared, floorplan",
+        ECP5,
+        RopeParameters(lanes=8, generator="shared"),
+        floorplanned=True,
+    ),
     "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),
     "rope-core": Design(

@@ -2,13 +2,17 @@
 """Where a wide engine's multipliers and memories go on an ECP5: pins for its netlist."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from statistics import mean
 from typing import NamedTuple
 
 from ropeway.golden.errors import InputError
 
-__all__ = ["floorplan"]
+__all__ = ["OPTIONS", "floorplan"]
+
+OPTIONS = ("--placer-heap-timingweight", "100")
+"""What nextpnr is told beside the pins: that what they leave to it be placed for its timing."""
 
 GROUP = 9  # columns, in which a row of blocks has four
 SPINE = 2  # columns wide
@@ -48,6 +52,11 @@ class Die:
             return [Site(x + n, y, f"MULT18_{n}") for x in self._groups() for n in (0, 1, 4, 5)]
         return [Site(x + 2 * n, y, f"EBR{n}") for x in self._groups() for n in range(4)]
 
+    def sites(self, kind: str) -> list[Site]:
+        """All of them, row by row."""
+        rows = self.multipliers if kind == MULTIPLIERS else self.memories
+        return [site for y in rows for site in self.row(kind, y)]
+
 
 DIES = {
     "LFE5U-25F": Die(3, 4, (13,), (25, 37)),
@@ -57,37 +66,34 @@ DIES = {
 
 
 def floorplan(netlist: dict, device: str) -> dict:
-    """The netlist, as Yosys' JSON, with a ``BEL`` for each multiplier and for the lanes' memories.
+    """The netlist, Yosys' JSON, with a ``BEL`` for each multiplier and for its lanes' memories.
 
-    A lane's multipliers stand side by side, and lanes in order, after the generator's, which has
-    the first sites of the first row; what a lane reads and writes is as near to it as there is
-    room. nextpnr, left alone, scatters them over the die, and the wires between are the longest of
-    all. Raises InputError for a device without a plan or with too few sites.
+    A lane's multipliers stand side by side, and lanes in order, after the generator's, which have
+    the first sites; what lanes and generator read and write is as near to them as there is room.
+    nextpnr, left alone, scatters them over the die, and the wires between are the longest of all.
+    Raises InputError for a device without a plan or with too few sites.
     """
     if device not in DIES:
-        raise InputError("device", device, f"has no floorplan; {', '.join(DIES)} have")
-    die, cells = DIES[device], netlist["modules"]["top"]["cells"]
-    named = {
-        kind: sorted(name for name, cell in cells.items() if cell["type"] == kind)
-        for kind in (MULTIPLIERS, MEMORIES)
-    }
-    sites = {
-        MULTIPLIERS: [site for y in die.multipliers for site in die.row(MULTIPLIERS, y)],
-        MEMORIES: [site for y in die.memories for site in die.row(MEMORIES, y)],
-    }
-    for kind, key in ((MULTIPLIERS, "multipliers"), (MEMORIES, "memories")):
-        if len(named[kind]) > len(sites[kind]):
-            raise InputError(key, len(named[kind]), f"{device} has {len(sites[kind])}")
+        raise InputError("device", device, f"has no floorplan: {', '.join(DIES)} have")
+    die, top = DIES[device], netlist["modules"]["top"]
+    named = {kind: _of_type(top["cells"], kind) for kind in (MULTIPLIERS, MEMORIES)}
+    for key, kind in (("multipliers", MULTIPLIERS), ("memories", MEMORIES)):
+        if len(named[kind]) > len(die.sites(kind)):
+            raise InputError(key, len(named[kind]), f"{device} has {len(die.sites(kind))}")
     placed = _multipliers(named[MULTIPLIERS], die)
-    placed |= _memories(named[MEMORIES], placed, sites[MEMORIES])
+    if placed:
+        placed |= _nearest(_wanted(named[MEMORIES], placed), die.sites(MEMORIES))
     pinned = {
         name: cell | {"attributes": cell["attributes"] | {"BEL": str(placed[name])}}
+        for name, cell in top["cells"].items()
         if name in placed
-        else cell
-        for name, cell in cells.items()
     }
-    top = netlist["modules"]["top"] | {"cells": pinned}
-    return netlist | {"modules": netlist["modules"] | {"top": top}}
+    modules = netlist["modules"] | {"top": top | {"cells": top["cells"] | pinned}}
+    return netlist | {"modules": modules}
+
+
+def _of_type(cells: dict, kind: str) -> list[str]:
+    return sorted(name for name, cell in cells.items() if cell["type"] == kind)
 
 
 def _lane(name: str) -> int | None:
@@ -96,64 +102,61 @@ def _lane(name: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
-    """The generator's, then lane by lane, in as few rows as they need, equally long."""
-    lanes: dict[int, list[str]] = {}
+def _by_lane(names: Iterable[str]) -> dict[int | None, list[str]]:
+    """The names of each lane's parts; under None those of no lane."""
+    found: dict[int | None, list[str]] = {}
     for name in names:
-        if (lane := _lane(name)) is not None:
-            lanes.setdefault(lane, []).append(name)
-    others = [name for name in names if _lane(name) is None]
-    each = len(die.row(MULTIPLIERS, 0))
-    rows = -(-len(names) // each)
-    most = -(-len(lanes) // rows)
+        found.setdefault(_lane(name), []).append(name)
+    return found
+
+
+def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
+    """Lane by lane to the ends of as few rows as hold them, as many a row; the others before."""
+    lanes = _by_lane(names)
+    others = lanes.pop(None, [])
+    rows = -(-len(names) // len(die.row(MULTIPLIERS, 0)))
+    order, most = [lanes[lane] for lane in sorted(lanes)], -(-len(lanes) // max(rows, 1))
     placed: dict[str, Site] = {}
     free: list[Site] = []
     for number, y in enumerate(die.multipliers):
         row = die.row(MULTIPLIERS, y)
-        mine = [name for lane in sorted(lanes)[number * most :][:most] for name in lanes[lane]]
+        mine = [name for lane in order[number * most :][:most] for name in lane]
         begin = len(row) - len(mine)
-        placed |= dict(zip(mine, row[begin:], strict=True))
+        placed |= zip(mine, row[begin:], strict=True)
         free += row[:begin]
     return placed | dict(zip(others, free, strict=False))
 
 
-def _memories(names: list[str], placed: dict[str, Site], sites: list[Site]) -> dict[str, Site]:
-    """Each the free site nearest to what it feeds; first come what has the longest way."""
-    lanes: dict[int, list[Site]] = {}
-    others = []
-    for name, site in placed.items():
-        lane = _lane(name)
-        (others if lane is None else lanes.setdefault(lane, [])).append(site)
-    if not lanes:
-        return {}
-    at = {lane: [sum(s.x for s in l) / len(l), l[0].y] for lane, l in lanes.items()}
-    wanted: list[tuple[str, float, float]] = []
+def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[tuple[str, float, float]]:
+    """Each memory, and where it is best: what has the longest way first."""
+    at = {
+        lane: (mean(placed[name].x for name in parts), placed[parts[0]].y)
+        for lane, parts in _by_lane(placed).items()
+    }
+    lanes = len(at) - (None in at)
     for buffer in ("rotated", "gathered"):
-        columns = [
-            sorted((n for n in names if f"{buffer}.bank_{bank}." in n), key=_column)
-            for bank in range(2)
-        ]
-        for bank, group in enumerate(columns):
-            for column, name in enumerate(group):
+        for bank in range(2):
+            columns = [name for name in names if f"{buffer}.bank_{bank}." in name]
+            columns.sort(key=lambda name: int(name.rsplit("_", 1)[1]))
+            for column, name in enumerate(columns):
                 # An element goes to a lane as it stands, and to another as a pair's.
-                element = (column + 0.5) / len(group) * len(lanes)
-                users = [int(element), int(bank * len(lanes) / 2 + element / 2)]
-                x, y = (sum(at[user][axis] for user in users) / 2 for axis in range(2))
-                wanted.append((name, x, y))
-    wanted += [
-        (name, sum(s.x for s in others) / len(others), others[0].y)
-        for name in names
-        if others and re.search(r"\.(sincos|pairs_low|pairs_high)\.", name)
-    ]
-    wanted += [(name, *at[lane]) for name in names if (lane := _lane(name)) is not None]
+                element = (column + 0.5) / len(columns) * lanes
+                users = at[int(element)], at[int(bank * lanes / 2 + element / 2)]
+                yield name, mean(user[0] for user in users), mean(user[1] for user in users)
+    if None in at:
+        for name in names:
+            if re.search(r"\.(sincos|pairs_low|pairs_high)\.", name):
+                yield name, *at[None]
+    for name in names:
+        if (lane := _lane(name)) is not None:
+            yield name, *at[lane]
+
+
+def _nearest(wanted: Iterable[tuple[str, float, float]], sites: list[Site]) -> dict[str, Site]:
+    """Each the free site nearest to where it is best, in their order."""
     taken: dict[str, Site] = {}
     free = list(sites)
     for name, x, y in wanted:
-        nearest = min(free, key=lambda site: abs(site.x - x) + abs(site.y - y))
-        free.remove(nearest)
-        taken[name] = nearest
+        taken[name] = min(free, key=lambda site: abs(site.x - x) + abs(site.y - y))
+        free.remove(taken[name])
     return taken
-
-
-def _column(name: str) -> int:
-    return int(name.rsplit("_", 1)[-1])

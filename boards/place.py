@@ -18,6 +18,7 @@ from ropeway.golden.errors import InputError
 from ropeway.sim.yosys import run_yosys
 
 from .devices import Device, Family
+from .floorplan import OPTIONS, floorplan
 from .harness import RegisteredPorts, SerialPorts
 
 __all__ = [
@@ -114,14 +115,24 @@ def synthesize_rtlil(text: str, family: Family, directory: Path, name: str) -> d
 
 
 def place(
-    device: Device, directory: Path, seeds: list[int], *, target: float, jobs: int = 2
+    device: Device,
+    directory: Path,
+    seeds: list[int],
+    *,
+    target: float,
+    jobs: int = 2,
+    floorplanned: bool = False,
 ) -> list[Placement]:
     """Place and route what was synthesized with each seed, ``jobs`` at a time; the Placements.
 
-    ``target`` is the clock in MHz to aim for. Source of the cell counts: nextpnr's utilisation,
-    which has the harness's registers in it.
+    ``target`` is the clock in MHz to aim for; ``floorplanned`` pins blocks by ``floorplan`` first.
+    Source of the cell counts: nextpnr's utilisation, which has the harness's registers in it.
     """
-    design = "placed.json" if device.family.few_pins else "design.json"
+    design, options = "placed.json" if device.family.few_pins else "design.json", ()
+    if floorplanned:
+        pinned = floorplan(json.loads((directory / design).read_text()), device.device)
+        design, options = "pinned.json", OPTIONS
+        (directory / design).write_text(json.dumps(pinned))
 
     def run(seed: int) -> Placement:
         report = f"report-{seed}.json"
@@ -129,7 +140,7 @@ def place(
         run_tool(
             device.family.nextpnr,
             [
-                *(*device.nextpnr, *device.family.options),
+                *(*device.nextpnr, *device.family.options, *options),
                 *("--json", design, "--freq", str(target), "--seed", str(seed)),
                 *("--timing-allow-fail", "--report", report),
                 *("-q", "-l", f"nextpnr-{seed}.log"),

@@ -42,13 +42,14 @@ class Synthesized:
 
 @dataclass(frozen=True)
 class Seed:
-    """One run of nextpnr: on which part, for which clock in MHz, from which seed."""
+    """One run of nextpnr: on which part, for which clock in MHz, from which seed, pinned or not."""
 
     name: str
     device: str
     target: float
     seed: int
     netlist: bytes
+    floorplanned: bool = False
 
 
 def elaborate(item: tuple[str, Design]) -> Elaborated:
@@ -79,7 +80,14 @@ def place_seed(seed: Seed) -> tuple[str, Placement]:
     name = "placed.json" if device.family.few_pins else "design.json"
     with _scratch() as folder:
         (folder / name).write_bytes(zlib.decompress(seed.netlist))
-        (found,) = place(device, folder, [seed.seed], target=seed.target, jobs=1)
+        (found,) = place(
+            device,
+            folder,
+            [seed.seed],
+            target=seed.target,
+            jobs=1,
+            floorplanned=seed.floorplanned,
+        )
     return seed.name, found
 
 

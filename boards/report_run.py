@@ -5,11 +5,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from pathlib import Path
 
 from ropeway.golden.engines import Progress, silent
 from ropeway.sim.pool import as_they_come
 from ropeway.sim.regression import sources_hash
 
+from . import floorplan
 from .designs import Design
 from .devices import DEVICES
 from .place import Placement
@@ -65,6 +67,7 @@ def measure(
             DEVICES[designs[name].device].target,
             seed,
             synthesized[name].netlist,
+            designs[name].floorplanned,
         )
         for name in designs
         for seed in range(1, counts[name] + 1)
@@ -93,6 +96,8 @@ def _placement_key(run: Seed, synthesis: str) -> str:
     device = DEVICES[run.device]
     tool = device.family.nextpnr, version(device.family.nextpnr)
     options = device.nextpnr, device.family.options, device.family.short, run.target
+    if run.floorplanned:  # what the plan is made of decides too
+        options = *options, Path(floorplan.__file__).read_text()
     return content_key(["placement", synthesis, *tool, *options, run.seed])
 
 

@@ -131,6 +131,25 @@ def test_another_netlist_tool_or_part_is_measured_anew(tools, tmp_path, monkeypa
     assert ran() == ["simulation alibi"]
 
 
+def test_a_floorplan_decides_a_placement_and_nothing_else(tools, tmp_path, monkeypatch):
+    design = replace(DESIGNS["rope-8-lanes"], floorplanned=False)
+    pinned = replace(design, floorplanned=True)
+    assert design.configuration() != pinned.configuration()
+    seen, place = [], tools.place_seed
+    monkeypatch.setattr(
+        report_run, "place_seed", lambda run: (seen.append(run.floorplanned), place(run))[1]
+    )
+    for each in (design, pinned, pinned):
+        measure({"it": each}, Cache(tmp_path), seeds=1)
+    assert seen == [False, True]
+    assert sorted(tools.ran) == ["it 1", "it 1", "simulation it", "synthesis it"]
+    plan = tmp_path / "floorplan.py"
+    plan.write_text("another")
+    monkeypatch.setattr(report_run.floorplan, "__file__", str(plan))
+    measure({"it": pinned}, Cache(tmp_path), seeds=1)
+    assert seen == [False, True, True]
+
+
 @pytest.mark.usefixtures("tools")
 def test_a_cluster_that_is_not_there_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"dask = tcp://127\.0\.0\.1:1: cannot be reached"):

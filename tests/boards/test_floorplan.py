@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A wide engine's blocks on an ECP5: each pinned once, a lane's side by side."""
+
+import copy
+import re
+
+import pytest
+
+from ropeway.boards.floorplan import DIES, floorplan
+from ropeway.golden import InputError
+
+GENERATOR = ("amplitude$51.product", "phase.column.ab", "phase.column.cd", "sincos.correction")
+PARTS = ("difference_u", "k$52", "sum_v")
+
+
+def netlist(lanes: int, *, columns: int = 0, others: int = len(GENERATOR)) -> dict:
+    """What floorplan sees of an engine's; ``columns`` of memory in a bank of words."""
+    multipliers = [f"generator.{name}.mult18x18d" for name in GENERATOR[:others]]
+    memories = ["steps.items.dp16kd_0", "generator.sincos.rom.memory.dp16kd_0"]
+    for lane in range(lanes):
+        multipliers += [f"rotator.lane_{lane}.{part}.mult18x18d" for part in PARTS]
+        memories += [f"row$248.lane_{lane}.dp16kd_{start}" for start in (0, 36)]
+    memories += [
+        f"{buffer}.bank_{bank}.dp16kd_{36 * column}"
+        for buffer in ("gathered", "rotated")
+        for bank in range(2)
+        for column in range(columns or lanes // 2)
+    ]
+    types = dict.fromkeys(multipliers, "MULT18X18D") | dict.fromkeys(memories, "DP16KD")
+    cells = {
+        f"component.{name}": {"type": kind, "attributes": {"hdlname": name}}
+        for name, kind in (types | {"adder": "CCU2C"}).items()
+    }
+    return {"creator": "test", "modules": {"top": {"ports": {}, "cells": cells}, "CCU2C": {}}}
+
+
+def bels(planned: dict, word: str) -> dict[str, str]:
+    """The pins of the cells of whose names it is part."""
+    return {
+        name: cell["attributes"]["BEL"]
+        for name, cell in planned["modules"]["top"]["cells"].items()
+        if word in name and "BEL" in cell["attributes"]
+    }
+
+
+def place_of(bel: str) -> tuple[int, int]:
+    found = re.fullmatch(r"X(\d+)/Y(\d+)/(?:MULT18_[0145]|EBR[0-3])", bel)
+    assert found, bel
+    return int(found[1]), int(found[2])
+
+
+WIDE = [("LFE5U-25F", 8, 0), ("LFE5U-45F", 16, 8), ("LFE5U-85F", 32, 15)]
+
+
+@pytest.mark.parametrize(("device", "lanes", "columns"), WIDE)
+def test_every_multiplier_has_a_site_of_its_own_and_a_lane_s_are_adjacent(device, lanes, columns):
+    planned = floorplan(netlist(lanes, columns=columns), device)
+    pins = bels(planned, "")
+    assert len(set(pins.values())) == len(pins)
+    assert len(bels(planned, "mult18x18d")) == 3 * lanes + len(GENERATOR)
+    order = DIES[device].row("MULT18X18D", 0)
+    number = {site.x: index for index, site in enumerate(order)}
+    for lane in range(lanes):
+        mine = sorted(place_of(bel) for bel in bels(planned, f"rotator.lane_{lane}.").values())
+        first = number[mine[0][0]]
+        assert [number[x] for x, _ in mine] == [first, first + 1, first + 2]
+        assert len({y for _, y in mine}) == 1
+
+
+@pytest.mark.parametrize(("device", "lanes", "columns"), WIDE)
+def test_every_memory_of_a_lane_is_pinned_and_its_row_is_near(device, lanes, columns):
+    planned = floorplan(netlist(lanes, columns=columns), device)
+    assert len(bels(planned, ".bank_")) == 4 * (columns or lanes // 2)
+    for lane in range(lanes):
+        products = [place_of(bel) for bel in bels(planned, f"rotator.lane_{lane}.").values()]
+        rows = [place_of(bel) for bel in bels(planned, f"row$248.lane_{lane}.").values()]
+        assert len(rows) == 2
+        assert all(abs(x - products[1][0]) <= 20 for x, _ in rows)
+    assert not bels(planned, "steps.")  # of no lane: left to nextpnr
+
+
+def test_all_that_is_not_pinned_stays_as_it_was():
+    given = netlist(8)
+    before = copy.deepcopy(given)
+    planned = floorplan(given, "LFE5U-25F")
+    assert given == before
+    for cell in planned["modules"]["top"]["cells"].values():
+        cell["attributes"].pop("BEL", None)
+    assert planned == before
+
+
+def test_sites_are_as_many_as_the_parts_have():
+    found = {
+        name: tuple(len(die.sites(kind)) for kind in ("MULT18X18D", "DP16KD"))
+        for name, die in DIES.items()
+    }
+    assert found == {"LFE5U-25F": (28, 56), "LFE5U-45F": (72, 108), "LFE5U-85F": (156, 208)}
+
+
+@pytest.mark.parametrize(
+    ("design", "device", "said"),
+    [
+        (netlist(16), "LFE5U-25F", r"multipliers = 52: LFE5U-25F has 28"),
+        (netlist(8, columns=15), "LFE5U-25F", r"memories = 78: LFE5U-25F has 56"),
+        (netlist(1), "iCE40UP5K", r"device = iCE40UP5K: has no floorplan"),
+    ],
+)
+def test_what_has_no_room_is_refused(design, device, said):
+    with pytest.raises(InputError, match=said):
+        floorplan(design, device)

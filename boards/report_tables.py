@@ -67,7 +67,7 @@ def designs_table(report: dict) -> Table:
         "Each unit alone and whole, between registers; latency from a position to its result. A"
         " RoPE engine's rate is that of tokens of so many heads or more, which the row that is made"
         " meanwhile serves; twice its lanes divide head_dim. Of one with a floorplan"
-        " the multipliers and the lanes' memories are pinned (boards/floorplan.py; docs/engine.md says how)."
+        " the multipliers and the lanes' memories are pinned: docs/engine.md says how."
     )
     return Table("Units", said, [*heads, "latency", *CELLS.values()], rows)
 

@@ -115,7 +115,8 @@ def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
     lanes = _by_lane(names)
     others = lanes.pop(None, [])
     rows = -(-len(names) // len(die.row(MULTIPLIERS, 0)))
-    order, most = [lanes[lane] for lane in sorted(lanes)], -(-len(lanes) // max(rows, 1))
+    order = [lanes[lane] for lane in sorted(lane for lane in lanes if lane is not None)]
+    most = -(-len(order) // max(rows, 1))
     placed: dict[str, Site] = {}
     free: list[Site] = []
     for number, y in enumerate(die.multipliers):

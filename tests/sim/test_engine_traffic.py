@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Streams that come early, late or starved, and packets that end where they should not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,17 +55,20 @@ def test_no_beat_is_accepted_before_its_position():
 
 @pytest.mark.parametrize("pairing", Pairing)
 @pytest.mark.parametrize("seed", range(6))
-def test_packets_that_end_early_or_late_are_well_framed_and_marked_and_harm_no_other(seed, pairing):
-    random = np.random.default_rng(seed)
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_packets_that_end_early_or_late_are_well_framed_and_marked_and_harm_no_other(
+    lanes, seed, pairing
+):
+    random, p = np.random.default_rng(seed), replace(P, lanes=lanes)
     table = geometry(64, HeadPattern(2, 0, 1), pairing=pairing, rotary_dim=48)
-    beats = 3 * 8
+    beats = 3 * 64 // p.beat_elements
     steps = []
     for number in range(12):
         last_at = random.choice([beats - 1, random.integers(beats), beats + random.integers(30)])
         if number in (3, 4, 11):  # the corners: one beat only, one too few, one too many
             last_at = {3: 0, 4: beats - 2, 11: beats}[number]
-        steps.append(Step(table, token_of(P, table, random, position=number, last_at=int(last_at))))
-    check(bench_of(P), steps, [Load(0, table)], Traffic.random(seed))
+        steps.append(Step(table, token_of(p, table, random, position=number, last_at=int(last_at))))
+    check(bench_of(p), steps, [Load(0, table)], Traffic.random(seed))
 
 
 def test_after_a_malformed_packet_alone_the_next_token_is_exact():

@@ -135,7 +135,10 @@ class Amplitude(wiring.Component):
     def _shared(self, m, raws) -> tuple[Value, ...]:
         """The cosine with ``i``, then the sine: products, and the sums that round."""
         bits, after = self._p.coefficient_bits, strobes(m, self.i.valid, 1)[1]
-        raw = Mux(after, raws[1], raws[0])
+        # With distant lanes a register of its own, not reset as those that say the same: beside the
+        # multiplier.
+        second = delayed(m, self.i.valid, 1, name="second") if self._p.distant else after
+        raw = Mux(second, raws[1], raws[0])
         m.submodules.product = multiplier = Multiplier(bits, signed(bits))
         m.d.comb += [multiplier.a.eq(self._factor(raw)), multiplier.b.eq(self._code)]
         halved = delayed(m, self._halved(m, raw, "raw"), 1, name="halved")

@@ -33,6 +33,7 @@ LOADED, TOKENS = 400, 4  # clocks until a table is in its slot
 FOUR, ONE = RopeParameters(max_head_dim=64), RopeParameters(lanes=1, max_head_dim=64)
 SHARED = RopeParameters(lanes=2, generator="shared", max_head_dim=64)
 WIDE = RopeParameters(lanes=2, multipliers=4, max_head_dim=64)
+DISTANT = RopeParameters(lanes=8, generator="shared", max_head_dim=64)
 PAIR = HeadPattern(1, 1)
 SHAPES = {
     "whole heads": {"head_dim": 64, "pattern": PAIR},
@@ -66,8 +67,9 @@ def test_first_beat_last_beat_and_many_tokens_come_when_they_are_said_to(engine,
 
 
 @pytest.mark.parametrize("shape", ["whole heads", "no rotation"])
-def test_another_lane_s_latency_is_its_own(shape):
-    compare(WIDE, geometry(**SHAPES[shape]))
+@pytest.mark.parametrize("p", [WIDE, DISTANT], ids=["four multipliers", "eight lanes"])
+def test_another_lane_s_latency_is_its_own(p, shape):
+    compare(p, geometry(**SHAPES[shape]))
 
 
 def compare(p: RopeParameters, table: PhaseTable):

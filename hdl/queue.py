@@ -20,8 +20,9 @@ class Queue(wiring.Component):
     """Up to ``depth`` items, the oldest in the output register and the others in an AheadRam.
 
     Latency 2 clocks, or 1 through an empty queue with ``bypass``; one item every 2 clocks, or every
-    clock with ``full_rate``, whose output register is filled in the clock it is emptied. ``room``,
-    ``o.valid`` and ``o.payload`` are registers.
+    clock with ``full_rate``, whose output register is filled in the clock it is emptied. Where
+    items are ``announced`` one from the memory takes a clock more. ``room``, ``o.valid`` and
+    ``o.payload`` are registers.
 
     Parameters
     ----------
@@ -35,6 +36,8 @@ class Queue(wiring.Component):
         What is offered in this clock and the next two is taken. (One that counts what it sent, and
         what has left, need not look.)
     o : stream
+    coming : Out, with ``bypass`` and ``announced``
+        The item that is offered; where there is none, that of the next clock, if any.
     """
 
     i: stream.Interface
@@ -42,9 +45,16 @@ class Queue(wiring.Component):
     room: Signal
 
     def __init__(
-        self, shape: ShapeLike, depth: int, *, full_rate: bool = False, bypass: bool = False
+        self,
+        shape: ShapeLike,
+        depth: int,
+        *,
+        full_rate: bool = False,
+        bypass: bool = False,
+        announced: bool = False,
     ):
         self._depth, self._full_rate, self._bypass = depth, full_rate, bypass
+        self._announced = announced
         self._address_bits = exact_log2(depth)
         super().__init__(
             {
@@ -52,6 +62,7 @@ class Queue(wiring.Component):
                 "o": Out(stream.Signature(shape)),
                 "room": Out(1, init=1),
             }
+            | ({"coming": Out(shape)} if announced else {})
         )
 
     @property
@@ -62,7 +73,7 @@ class Queue(wiring.Component):
     @property
     def interval(self) -> int:
         """Clocks an item."""
-        return 1 if self._full_rate else 2
+        return 1 if self._full_rate else 2 + self._announced
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -74,11 +85,19 @@ class Queue(wiring.Component):
         )
 
         push, pop, filled, through = Signal(), Signal(), Signal(), Signal()
+        announces, comes, vacant = Signal(), pop, ~self.o.valid
+        moves = vacant | (self.o.ready if self._full_rate else 0)
+        if self._announced:  # an item from the memory stands at the output before it is valid
+            comes, moves = announces, Signal(init=1, name="moves")
+            stays = pop | through | announces | (self.o.valid & ~self.o.ready)
+            m.d.sync += [announces.eq(pop), moves.eq(~stays)]
+            m.d.comb += Value.cast(self.coming).eq(Mux(moves, payload_in, payload_out))
+            vacant = moves
         if self._bypass:
-            m.d.comb += through.eq(self.i.valid & ~filled & ~self.o.valid)
+            m.d.comb += through.eq(self.i.valid & ~filled & vacant)
         m.d.comb += [
             push.eq(self.i.valid & ~through),
-            pop.eq(filled & (~self.o.valid | (self.o.ready if self._full_rate else 0))),
+            pop.eq(filled & moves),
             # The place at the tail is free, so what stands there does not matter.
             items.write_enable.eq(1),
             items.write_address.eq(tail),
@@ -96,9 +115,9 @@ class Queue(wiring.Component):
         with m.If(pop):
             m.d.sync += [head.eq(head_next), head_next.eq(head_next + 1)]
         # What stands there while nothing is valid does not matter.
-        with m.If(~self.o.valid | (self.o.ready if self._full_rate else 0)):
+        with m.If(moves):
             m.d.sync += payload_out.eq(
                 Mux(filled, items.data, payload_in) if self._bypass else items.data
             )
-        m.d.sync += self.o.valid.eq(pop | through | (self.o.valid & ~self.o.ready))
+        m.d.sync += self.o.valid.eq(comes | through | (self.o.valid & ~self.o.ready))
         return m

@@ -58,15 +58,19 @@ def ready_slice() -> Module:
     return m
 
 
-def queue(*, full_rate: bool = False, bypass: bool = False) -> Module:
+def queue(**form: bool) -> Module:
     m = Module()
-    m.submodules.dut = dut = Opened(Queue(WIDTH, DEPTH, full_rate=full_rate, bypass=bypass))
+    m.submodules.dut = dut = Opened(Queue(WIDTH, DEPTH, **form))
     sends(m, dut.i)
     takes(m, dut.o)
     given = dut.o.valid & dut.o.ready
     order = in_queue(m, dut.o, dut, dut.i.valid, dut.i.payload, given)
     assume(m, order.held != DEPTH - 1, when=dut.i.valid)
     invariant(m, order.held < DEPTH)
+    if "announced" in form:
+        invariant(m, dut["moves"] == ~(dut.o.valid | dut["announces"]))
+        prove(m, before(m, dut.coming) == dut.o.payload, when=dut.o.valid)
+        prove(m, dut.coming == dut.o.payload, when=dut.o.valid)
     cover(m, (order.held == 8) & dut.o.valid & (order.value == 5))
     return m
 
@@ -75,11 +79,13 @@ def in_queue(m: Module, o, queue: Opened, taken, item, given) -> Order:
     """Prove that items come out at ``o`` as they were ``taken`` into a queue right before it."""
     bits = len(queue["head"])
     order = in_order(m, taken, item, o.valid, given, o.payload, 1 << bits)
-    invariant(m, order.held == places(m, queue) + o.valid)
-    order.place(0, o.payload, when=o.valid)
-    at = (queue["head"] + order.ahead - o.valid)[:bits]
+    shown = o.valid | queue["announces"]
+    invariant(m, ~(o.valid & queue["announces"]))
+    invariant(m, order.held == places(m, queue) + shown)
+    order.place(0, o.payload, when=shown)
+    at = (queue["head"] + order.ahead - shown)[:bits]
     stands = queue.open("items").memory(at)
-    invariant(m, stands == order.value, when=order.present & (order.ahead >= o.valid))
+    invariant(m, stands == order.value, when=order.present & (order.ahead >= shown))
     return order
 
 
@@ -133,6 +139,7 @@ FORMS = {
     "full rate": {"full_rate": True},
     "bypass": {"bypass": True},
     "full rate, bypass": {"full_rate": True, "bypass": True},
+    "announced": {"bypass": True, "announced": True},
 }
 PROOFS = [
     Proof(
@@ -162,8 +169,8 @@ PROOFS = [
                 Bug("hdl/queue.py", "head_next != tail, filled", "1, filled"),
                 Bug(
                     "hdl/queue.py",
-                    "pop | through | (self.o.valid & ~self.o.ready)",
-                    "pop | through",
+                    "comes | through | (self.o.valid & ~self.o.ready)",
+                    "comes | through",
                 ),
             ),
             given=f"At most {DEPTH - 1} items of {DEPTH} places are in the queue.",

@@ -118,7 +118,10 @@ RULE = (
     " is taken, and nothing is offered in the clock after reset."
 )
 DROPPED = Bug(
-    "hdl/queue.py", "pop | through | (self.o.valid & ~self.o.ready)", "pop | through", found=False
+    "hdl/queue.py",
+    "comes | through | (self.o.valid & ~self.o.ready)",
+    "comes | through",
+    found=False,
 )
 READ_ON = Bug(
     "hdl/drain.py",

@@ -6,7 +6,7 @@ import pytest
 
 from ropeway.hdl import primitives
 from ropeway.hdl.queue import Queue
-from tests.hdl.benches import stream_through
+from tests.hdl.benches import simulate, stream_through
 
 
 @pytest.fixture(autouse=True, params=["distributed", "block"])
@@ -28,6 +28,42 @@ def test_items_come_out_in_their_order(depth, seed, full_rate, bypass, idle, sta
     result = stream_through(queue, ITEMS, room=queue.room, idle=idle, stall=stall, seed=seed)
     assert result.items == ITEMS
     assert result.clocks_out[0] - result.clocks_in[0] >= queue.latency
+
+
+@pytest.mark.parametrize("stall", [0.0, 0.5])
+@pytest.mark.parametrize("idle", [0.0, 0.5, 0.9])
+def test_an_announced_item_is_known_a_clock_before_it_is_offered(idle, stall):
+    queue = Queue(20, 16, bypass=True, announced=True)
+    random, seen, before = np.random.default_rng(1), [], None
+
+    async def testbench(ctx):
+        nonlocal before
+        sent = 0
+        while len(seen) < len(ITEMS):
+            goes = sent < len(ITEMS) and ctx.get(queue.room) and random.random() >= idle
+            ctx.set(queue.i.valid, bool(goes))
+            ctx.set(queue.i.payload, ITEMS[sent] if goes else 0)
+            ctx.set(queue.o.ready, random.random() >= stall)
+            sent += bool(goes)
+            valid, ready, item, coming = (
+                await ctx.tick().sample(queue.o.valid, queue.o.ready, queue.o.payload, queue.coming)
+            )[2:]
+            if valid:
+                assert item == coming == before
+            if valid and ready:
+                seen.append(item)
+            before = coming
+
+    simulate(queue, testbench)
+    assert seen == ITEMS
+
+
+def test_announced_items_come_every_third_clock():
+    queue = Queue(20, 16, bypass=True, announced=True)
+    result = stream_through(queue, ITEMS, room=queue.room)
+    assert result.clocks_out[0] - result.clocks_in[0] == queue.latency == 1
+    assert np.all(np.diff(result.clocks_out) == queue.interval)
+    assert queue.interval == 3
 
 
 @pytest.mark.parametrize("full_rate", [False, True])

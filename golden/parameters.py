@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from .errors import InputError, check_types
 from .floats import FIXED, FORMATS, FloatFormat, check_format
-from .generators import PIPELINED, check_generator, generator_interval
+from .generators import PIPELINED, SERIAL, check_generator, generator_interval
 from .table import PhaseTable
 
 __all__ = ["RopeParameters", "serving_lanes"]
@@ -112,6 +112,11 @@ class RopeParameters:
     def distant(self) -> bool:
         """Whether lanes are so many that what all of them are told takes a clock on its way."""
         return self.lanes >= 8
+
+    @property
+    def forwarded(self) -> bool:
+        """Whether a row's entry is used before its memory could give it."""
+        return self.lanes > 1 and self.generator != SERIAL
 
     @property
     def beat_elements(self) -> int:

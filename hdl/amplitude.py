@@ -12,6 +12,7 @@ from ropeway.golden.table import AMPLITUDE_BITS
 
 from .layouts import amplitude_layout, coefficient_layout
 from .multipliers import Multiplier
+from .rotation_row import notice
 from .serial_products import SerialProducts, serial_latency
 from .sincos import raw_layout
 from .streams import delayed, held, pulse_stream, strobes
@@ -41,7 +42,7 @@ class Amplitude(wiring.Component):
         Of the pair at ``i``, ``wait`` clocks later; as long as that stays.
     o : stream of {coefficients, tag}
     soon : Out
-        A pair comes at ``o`` in the next clock.
+        A pair comes at ``o`` ``notice(p)`` clocks later.
     """
 
     def __init__(self, p: RopeParameters, tag):
@@ -85,7 +86,7 @@ class Amplitude(wiring.Component):
             Cat(out.coefficients.quadrant, out.coefficients.scale).eq(others[:3]),
             Value.cast(out.tag).eq(others[4:]),
             self.soon.eq(valid),
-            self.o.valid.eq(delayed(m, valid, 1, reset_less=False, name="valid")),
+            self.o.valid.eq(delayed(m, valid, notice(self._p), reset_less=False, name="valid")),
         ]
         return m
 
@@ -128,8 +129,8 @@ class Amplitude(wiring.Component):
         return *words, others, self._soon(m, self.i.valid, 3)
 
     def _soon(self, m, valid: Value, clocks: int) -> Value:
-        """A pair's valid, a clock before its coefficients are."""
-        clocks += (self._p.multipliers == 3) - 1
+        """A pair's valid, the notice before its coefficients are."""
+        clocks += (self._p.multipliers == 3) - notice(self._p)
         return delayed(m, valid, clocks, reset_less=False, name="soon")
 
     def _shared(self, m, raws) -> tuple[Value, ...]:

@@ -112,8 +112,9 @@ class RopeEngine(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
-        queue, entry, drain = 2, 1 + 2 * self.parameters.distant, 3
-        first_entry = (self.parameters.lanes - 1) * self._generator.interval
+        p, queue, drain = self.parameters, 2, 3
+        entry = RotationRow.wait(p) + 2 * p.distant
+        first_entry = (p.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + self._rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + drain
 
@@ -160,8 +161,16 @@ class RopeEngine(wiring.Component):
     def _positions(self, m, table, intake, generator, row) -> Queue:
         """Positions become jobs, and jobs rows."""
         p = self.parameters
-        m.submodules.jobs = jobs = Queue(position_layout(p), p.tokens, bypass=True)
-        connect(m, intake.o_position, jobs.i)
+        m.submodules.jobs = jobs = Queue(position_layout(p), p.tokens, bypass=True, announced=True)
+        m.d.comb += [
+            jobs.i.valid.eq(intake.o_position.valid),
+            jobs.i.payload.eq(intake.o_position.payload),
+        ]
+        # What turns backwards goes as its complement: its negative, less one.
+        for axis in range(p.axes):
+            given = intake.o_position.payload.position[axis]
+            backwards = intake.o_position.payload.conjugate.replicate(len(given))
+            m.d.comb += jobs.i.payload.position[axis].eq(given ^ backwards)
         # How many pairs it has, a job finds in its slot.
         job = stream.Signature(job_layout(p)).create()
         m.d.comb += [
@@ -180,6 +189,7 @@ class RopeEngine(wiring.Component):
         m.d.comb += [
             table.context_slot.eq(intake.context_slot),
             intake.context.eq(table.context),
+            generator.coming_slot.eq(jobs.coming.slot),
             table.pair_slot.eq(generator.pair_slot),
             table.pair_number.eq(generator.pair_number),
             generator.pair.eq(table.pair),

@@ -10,9 +10,14 @@ from ropeway.golden.parameters import RopeParameters
 
 from .layouts import coefficient_layout
 from .primitives import Ram
-from .streams import pulse_stream
+from .streams import delayed, held, pulse_stream, strobes
 
-__all__ = ["RotationRow"]
+__all__ = ["RotationRow", "notice"]
+
+
+def notice(p: RopeParameters) -> int:
+    """Clocks ahead that a row is told of its pairs."""
+    return 1 + RotationRow.latency * p.forwarded
 
 
 class RotationRow(wiring.Component):
@@ -20,16 +25,18 @@ class RotationRow(wiring.Component):
 
     Pair i stands in entry i div lanes, lane i mod lanes. Latency 2 clocks from ``row`` and
     ``entry`` to ``coefficients``; a pair written and an entry read every clock. An entry may be
-    read from the clock after its ``written``.
+    read from the clock after its ``written``. Where rows are ``forwarded`` that is as early as its
+    coefficients can be there, two clocks before its last pair is in the memory: the last pairs
+    written are at hand.
 
     Ports
     -----
     i : stream of {coefficients, last}, always ready
         Pairs in order; ``last`` ends a row.
     soon : In
-        A pair comes at ``i`` in the next clock.
+        A pair comes at ``i`` ``notice(p)`` clocks later.
     written : Out
-        For one clock: an entry is whole.
+        For one clock: an entry may be read from the next clock on.
     row, entry : In
     coefficients : Out, one a lane
     """
@@ -50,6 +57,11 @@ class RotationRow(wiring.Component):
             }
         )
 
+    @staticmethod
+    def wait(p: RopeParameters) -> int:
+        """Clocks from an entry's last pair until it may be read, negative where that is before."""
+        return 2 - notice(p)
+
     def elaborate(self, platform):  # noqa: D102
         m = Module()
         p = self._p
@@ -63,15 +75,20 @@ class RotationRow(wiring.Component):
             with m.If(self.i.payload.last):
                 m.d.sync += [pair.eq(0), row.eq(row + 1)]
 
-        address, enables = Signal(range(depth)), Signal(p.lanes)
+        address = Signal(range(depth))
         m.d.comb += address.eq(Cat((pair >> lane_bits)[:entry_bits], row))
-        # Known a clock ahead, and so a register; a row is a whole number of entries.
+        # Known ahead, and so a register; a row is a whole number of entries.
         lane = Signal(range(p.lanes))
+        coming = Signal(p.lanes)
         m.d.sync += [
             lane.eq(lane + self.soon),
-            enables.eq(Mux(self.soon, 1 << lane, 0)),
+            coming.eq(Mux(self.soon, 1 << lane, 0)),
             self.written.eq(self.soon & (lane == p.lanes - 1)),
         ]
+        enables = delayed(m, coming, notice(p) - 1, reset_less=False, name="enables")
+        read_address = Cat(self.entry[:entry_bits], self.row)
+        collides = Signal()
+        m.d.sync += collides.eq(address == read_address)
         for lane in range(p.lanes):
             memory = Ram(coefficient_layout(p).size, depth)
             m.submodules[f"lane_{lane}"] = memory
@@ -79,7 +96,19 @@ class RotationRow(wiring.Component):
                 memory.write_enable.eq(enables[lane]),
                 memory.write_address.eq(address),
                 memory.write_data.eq(self.i.payload.coefficients),
-                memory.read_address.eq(Cat(self.entry[:entry_bits], self.row)),
-                Value.cast(self.coefficients[lane]).eq(memory.read_data),
+                memory.read_address.eq(read_address),
             ]
+            read = memory.read_data
+            later = p.lanes - 1 - lane  # clocks by which the entry's last pair comes later, or more
+            if p.forwarded and later < self.latency:
+                read = self._forwarded(m, read, enables[lane], collides, later)
+            m.d.comb += Value.cast(self.coefficients[lane]).eq(read)
         return m
+
+    def _forwarded(self, m, read: Value, written: Value, collides: Value, later: int) -> Value:
+        """What is read; where the entry is being written, what has been written of it since."""
+        since = strobes(m, written, 1)[later:]  # in the clock after the reading, and in that
+        kept = held(m, Value.cast(self.i.payload.coefficients), written, name="kept")
+        chosen = Signal(name="chosen")
+        m.d.sync += chosen.eq(collides & Cat(since).any())
+        return Mux(chosen, kept, read)

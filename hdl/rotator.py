@@ -19,7 +19,7 @@ __all__ = ["Lane", "Rotator"]
 class Lane(wiring.Component):
     """Turns a pair by its quadrant, then by the angle within it.
 
-    Latency 9 clocks, or 6 with four multipliers; a pair every clock. The result is exact, divided
+    Latency 8 clocks, or 6 with four multipliers; a pair every clock. The result is exact, divided
     by 2^(data_bits − output_bits), but for one rounding, half up, and saturation; three multipliers
     and four give the same bits:
 
@@ -58,7 +58,7 @@ class Lane(wiring.Component):
     @property
     def latency(self) -> int:
         """Clocks from a pair to its result."""
-        return 9 if self._p.multipliers == 3 else 2 + ProductSum.latency
+        return 8 if self._p.multipliers == 3 else 2 + ProductSum.latency
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -88,19 +88,32 @@ class Lane(wiring.Component):
         ]
         return Mux(exchange, second, first), Mux(exchange, first, second), taken
 
-    def _negated_if(self, m, value: Value, negative: Value) -> Value:
-        """Two clocks: an element or its negative; the complement, and one more."""
-        bits = self._p.data_bits
-        complement = Signal(signed(bits), reset_less=True)
-        result = Signal(signed(bits + 1), reset_less=True)
+    def _complemented(self, m, value: Value, negative: Value, name: str) -> tuple[Signal, Signal]:
+        """A clock: an element, or the complement of one, to which one is to be added."""
+        complement = Signal.like(value, reset_less=True, name=f"{name}_complement")
+        m.d.sync += complement.eq(value ^ negative.replicate(len(value)).as_signed())
+        return complement, delayed(m, negative, 1, name=f"{name}_one")
+
+    def _sum(self, m, value: Value, one: Value, name: str) -> Signal:
+        total = Signal(signed(len(value) + 1), reset_less=True, name=name)
+        m.d.sync += total.eq(value + one)
+        return total
+
+    def _addend(self, m, held, short: Value, end: int) -> Value:
+        """A product's latency: the half that rounds and, where their sum is short, a cosine."""
+        low, bits = end - 1, max(len(held.cos), end + 1)
+        cos = Signal(bits, reset_less=True, name="cos")
+        half = delayed(m, Cat(held.scale, ~held.scale), 1, name="half")
+        addend = Signal(bits + 1, reset_less=True, name="addend")
         m.d.sync += [
-            complement.eq(value ^ negative.replicate(bits).as_signed()),
-            result.eq(complement + delayed(m, negative, 1, name="negative")),
+            cos.eq(Mux(short, held.cos, 0)),
+            addend.eq(Cat(cos[:low], cos[low:] + half)),
         ]
-        return result
+        return addend
 
     def _three(self, m) -> tuple[Value, ...]:
-        # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x).
+        # The quarter turns: (x, y), (−y, x), (−x, −y), (y, −x). A negative is its complement and
+        # one; in their sum there is room for one such one, so that −x − y is one short.
         u_source, v_source, taken = self._take(m)
         u_negative, v_negative = Signal(reset_less=True), Signal(reset_less=True)
         quadrant = self.coefficients.quadrant
@@ -108,25 +121,24 @@ class Lane(wiring.Component):
             u_negative.eq(quadrant[0] ^ quadrant[1]),
             v_negative.eq(quadrant[1]),
         ]
-        u = self._negated_if(m, u_source, u_negative)
-        v = self._negated_if(m, v_source, v_negative)
+        u, u_one = self._complemented(m, u_source, u_negative, "u")
+        v, v_one = self._complemented(m, v_source, v_negative, "v")
         total = Signal(signed(self._p.data_bits + 2), reset_less=True)
-        m.d.sync += total.eq(u + v)
-        u, v = delayed(m, u, 1, name="u"), delayed(m, v, 1, name="v")
-        held = delayed(m, taken, 3, name="held")
+        m.d.sync += total.eq(add_with_carry(u, v, u_one | v_one, len(total)))
+        u, v = self._sum(m, u, u_one, "u"), self._sum(m, v, v_one, "v")
+        short = delayed(m, u_one & v_one, 1, name="short")
+        held = delayed(m, taken, 2, name="held")
         magnitude = taken.difference ^ (~taken.negative).replicate(len(taken.difference))
-        magnitude = delayed(m, magnitude, 3, name="magnitude")
+        magnitude = delayed(m, magnitude, 2, name="magnitude")
 
         # The products, with a relay after each. Results are rounded half up at `end`; where
         # coefficients are not halved one more bit is dropped afterwards. What rounds them is in k,
-        # which both share.
+        # which both share, and what makes good a sum that is one short.
         end = self._p.fraction_bits - 1 + self._p.narrowed_bits
         m.submodules.k = multiplier = Multiplier(held.cos.shape(), total.shape())
-        scale = delayed(m, held.scale, multiplier.latency, name="scale")
         k = Signal.like(multiplier.p, reset_less=True)
-        half = Cat(C(0, end - 1), scale, ~scale)
         m.d.comb += [multiplier.a.eq(held.cos), multiplier.b.eq(total)]
-        m.d.sync += k.eq(multiplier.p + half)
+        m.d.sync += k.eq(multiplier.p + self._addend(m, held, short, end))
         sum_v = self._multiply(m, "sum_v", held.sum, v)
         m.submodules.difference_u = multiplier = Multiplier(magnitude.shape(), u.shape())
         m.d.comb += [multiplier.a.eq(magnitude), multiplier.b.eq(u)]
@@ -145,6 +157,7 @@ class Lane(wiring.Component):
         ]
 
         # x and y each choose by a register of their own.
+        scale = delayed(m, held.scale, multiplier.latency, name="scale")
         halved, whole = delayed(m, scale, 2, name="halved"), delayed(m, ~scale, 2, name="whole")
         x, y = (value[end : end + self._p.output_bits + 3].as_signed() for value in (x, y))
         return Mux(halved, x, x >> 1), Mux(whole, y >> 1, y)
@@ -182,7 +195,7 @@ class Lane(wiring.Component):
 class Rotator(wiring.Component):
     """``lanes`` lanes side by side.
 
-    Latency 9 or 6 clocks for fixed-point data, as a Lane, and 24 for floating-point; ``lanes``
+    Latency 8 or 6 clocks for fixed-point data, as a Lane, and 24 for floating-point; ``lanes``
     pairs every clock; free running.
 
     Ports

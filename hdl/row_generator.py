@@ -19,9 +19,11 @@ from .temper import Temper
 
 __all__ = ["RowGenerator"]
 
+ASKED_AHEAD = 1  # clocks that the table is asked for a pair before that comes
+
 
 class RowGenerator(wiring.Component):
-    """One row a job, a pair every ``interval`` clocks, with no bubble between jobs.
+    """One row a job, a pair every ``interval`` clocks, with no bubble between jobs of three pairs.
 
     Latency: see ``latency``, from a job to its first pair's coefficients. A job begins when one of
     the ``rows`` is free.
@@ -31,9 +33,11 @@ class RowGenerator(wiring.Component):
     i : stream of jobs
     o : stream of {coefficients, last}
     soon : Out
-        A pair comes at ``o`` in the next clock.
+        A pair comes at ``o`` ``notice(p)`` clocks later.
     released : In
         For one clock: a row is done with.
+    coming_slot : In
+        The slot of the job at ``i``; where there is none, that of the one in the next clock.
     pair_slot, pair_number : Out, pair : In
         Look-up of a pair, 2 clocks.
     amplitude_slot : Out, amplitude : In
@@ -52,6 +56,7 @@ class RowGenerator(wiring.Component):
                 "o": Out(pulse_stream(result)),
                 "soon": Out(1),
                 "released": In(1),
+                "coming_slot": In(slot),
                 "pair_slot": Out(slot),
                 "pair_number": Out(range(p.max_pairs)),
                 "pair": In(pair_layout(p)),
@@ -71,7 +76,7 @@ class RowGenerator(wiring.Component):
     def latency(self) -> int:
         """Clocks from a job that finds the generator idle to its first pair's coefficients."""
         parts = self._phase.latency + self._sincos.latency + self._amplitude.latency
-        return Ram.latency + parts
+        return Ram.latency - ASKED_AHEAD + parts
 
     @property
     def interval(self) -> int:
@@ -83,24 +88,14 @@ class RowGenerator(wiring.Component):
         m.submodules.phase = phase = self._phase
         m.submodules.sincos = sincos = self._sincos
         m.submodules.amplitude = amplitude = self._amplitude
-        operands, tag = self._pairs_of_jobs(m)
+        positions, tag = self._pairs_of_jobs(m)
 
-        # The table answers; the position of the pair's axis follows it.
-        waited = []
-        for operand in operands:
-            position = Signal.like(operand.value, reset_less=True)
-            m.d.sync += position.eq(operand.value + operand.carry)
-            waited.append(delayed(m, position, Ram.latency - 2, name="position"))
-        chosen = data.ArrayLayout(waited[0].shape(), len(waited))
-        positions = Signal(chosen)
-        m.d.comb += [positions[i].eq(operand) for i, operand in enumerate(waited)]
-        position = positions[self.pair.axis] if len(operands) > 1 else positions[0]
+        # The table answers when position and tag are there; the pair's axis chooses the position.
+        several = len(positions) > 1
         m.d.comb += [
-            phase.i.payload.position.eq(position),
+            phase.i.payload.position.eq(positions[self.pair.axis] if several else positions[0]),
             phase.i.payload.increment.eq(self.pair.increment),
-            Value.cast(phase.i.payload.tag).eq(
-                delayed(m, Value.cast(tag), Ram.latency - 1, name="tag")
-            ),
+            phase.i.payload.tag.eq(tag),
         ]
         connect(m, phase.o, sincos.i)
         connect(m, sincos.o, amplitude.i)
@@ -143,50 +138,63 @@ class RowGenerator(wiring.Component):
         return delayed(m, Value.cast(self._phase.o.payload.tag), clocks, name="early")
 
     def _pairs_of_jobs(self, m):
-        """Jobs one after the other, a pair every ``interval`` clocks: position, and pair's tag.
+        """Jobs one after the other, a pair every ``interval`` clocks: positions, and pair's tag.
 
         What goes with a pair stays for all of its interval.
         """
         p = self._p
         free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
-        active, idle, begins = Signal(), Signal(init=1), Signal()
+        active, idle, begins, begun = Signal(), Signal(init=1), Signal(), Signal()
         tag, job = Signal(self._tag), self.i.payload
         number, final = Signal(range(p.max_pairs)), job.pairs.final
-        # Its negative is its complement and one.
-        operand = data.StructLayout({"value": self._phase.i.payload.position.shape(), "carry": 1})
-        operands = [Signal(operand, name=f"operand_{axis}") for axis in range(p.axes)]
+        position = self._phase.i.payload.position.shape()
+        positions = Signal(data.ArrayLayout(position, p.axes))
 
-        # `number` is that of the pair that comes next, which the table is asked for; while `idle`,
-        # that of a job's first one.
-        tick = Const(1)
-        if self.interval > 1:
-            wait = Signal(range(self.interval))
-            tick = wait == 0
-            with m.If(tick | ~active):
-                m.d.sync += wait.eq(self.interval - 1)
-            with m.Else():
-                m.d.sync += wait.eq(wait - 1)
-            with m.If(wait == 1):
-                m.d.sync += number.eq(Mux(tag.last, 0, number + 1))
         m.d.comb += [
             self.i.ready.eq(spare & idle),
             begins.eq(self.i.valid & self.i.ready),
         ]
+        # The table is asked for pair `number` a clock before that comes, or, where `asks_next`, for
+        # the next job's first one, be there a job or not.
+        tick, asks_next = Const(1), Signal(init=1)
         if self.interval > 1:
+            wait = Signal(range(self.interval))
+            tick = wait == 0
             kept = held(m, final, idle, name="kept")
             last = number == kept
-            m.d.comb += idle.eq(~active | (tick & tag.last))
+            m.d.comb += [
+                idle.eq(~active | (tick & tag.last)),
+                self.pair_number.eq(number),
+            ]
+            with m.If(tick | ~active):
+                m.d.sync += wait.eq(self.interval - 1)
+            with m.Else():
+                m.d.sync += wait.eq(wait - 1)
+            with m.If(idle):
+                m.d.sync += asks_next.eq(~begins)
+            with m.Elif(wait == 1 + ASKED_AHEAD):
+                m.d.sync += [number.eq(Mux(tag.last, 0, number + 1)), asks_next.eq(tag.last)]
         else:  # there is no time to compare: what is left is counted, to 1 for the last pair
-            left, last, goes_on = Signal.like(number), Signal(), begins & ~job.pairs.single
+            left, last, next_last = Signal.like(number), Signal(), Signal()
+            goes_on = begins & ~job.pairs.single
+            m.d.comb += [
+                next_last.eq(Mux(idle, job.pairs.double, left == 2)),
+                asks_next.eq(idle | last),
+                self.pair_number.eq(number | begins),  # while `idle`, 0 or with the job's begin 1
+            ]
             m.d.sync += [
                 idle.eq(Mux(idle, ~goes_on, last)),
-                number.eq(Mux(idle, goes_on, Mux(last, 0, number + 1))),
+                last.eq(next_last),
                 left.eq(Mux(idle, final, left - 1)),
-                last.eq(Mux(idle, job.pairs.double, left == 2)),
             ]
+            with m.If(idle):
+                m.d.sync += number.eq(begins << 1)
+            with m.Else():
+                m.d.sync += number.eq(Mux(last | (left == 2), 0, number + 1))
         m.d.sync += [
             free.eq(counted(free, self.released, begins)),
-            spare.eq((free != 0) & ~begins),
+            spare.eq((free != 0) & ~begins & ~begun),
+            begun.eq(begins),
         ]
         with m.If(idle):
             m.d.sync += [
@@ -197,19 +205,13 @@ class RowGenerator(wiring.Component):
             ]
             if p.temperature:
                 m.d.sync += tag.temperature.eq(job.position.temperature)
-            for axis, operand in enumerate(operands):
-                given = job.position.position[axis]
-                mask = job.position.conjugate.replicate(len(operand.value)).as_signed()
-                m.d.sync += operand.value.eq(given ^ mask)
-                m.d.sync += operand.carry.eq(job.position.conjugate)
+            for axis in range(p.axes):
+                m.d.sync += positions[axis].eq(job.position.position[axis] + job.position.conjugate)
         with m.Elif(tick):
             m.d.sync += tag.last.eq(last)
 
-        m.d.comb += [
-            self.pair_slot.eq(Mux(idle, job.position.slot, tag.slot)),
-            self.pair_number.eq(number),
-        ]
+        m.d.comb += self.pair_slot.eq(Mux(asks_next, self.coming_slot, tag.slot))
         goes = begins | (tick & ~idle)
-        valid = delayed(m, goes, Ram.latency, reset_less=False, name="valid")
+        valid = delayed(m, goes, Ram.latency - ASKED_AHEAD, reset_less=False, name="valid")
         m.d.comb += self._phase.i.valid.eq(valid)
-        return operands, tag
+        return positions, tag

@@ -8,7 +8,7 @@ from amaranth.hdl import Cat, Module, Mux, Signal, Value
 
 from ropeway.golden.generators import PIPELINED, SHARED
 from ropeway.hdl.query_rows import QueryRows
-from ropeway.hdl.rotation_row import RotationRow
+from ropeway.hdl.rotation_row import RotationRow, notice
 from ropeway.hdl.row_generator import RowGenerator
 
 from .framing import ROPE
@@ -35,7 +35,11 @@ def generator(form: str) -> Module:
     m.d.comb += [
         dut.released.eq(free(m, 1, "released")),
         dut.pair.eq(free(m, len(dut.pair.as_value()))),
+        dut.coming_slot.eq(free(m, len(dut.coming_slot))),
     ]
+
+    assume(m, before(m, dut.coming_slot) == job.position.slot, when=dut.i.valid)
+    assume(m, dut.coming_slot == job.position.slot, when=dut.i.valid)
 
     # No more rows than there are places for.
     begins = dut.i.valid & dut.i.ready
@@ -45,15 +49,15 @@ def generator(form: str) -> Module:
     invariant(m, dut["free"] == p.rows - rows)
     invariant(m, dut["free"] != 0, when=dut["spare"])
 
-    # Every pair of a job once, in order, and asked of the table a clock ahead.
+    # Every pair of a job once, in order, and asked of the table two clocks ahead.
     active, pair_goes, tag = dut["active"], dut["active"] & dut["tick"], dut["tag"]
     number, final, slot = Signal(4), Signal(4), Signal.like(job.position.slot)
     with m.If(begins):
         m.d.sync += [number.eq(0), final.eq(job.pairs.final), slot.eq(job.position.slot)]
     with m.Elif(pair_goes):
         m.d.sync += number.eq(number + 1)
-    prove(m, before(m, dut.pair_number) == number, when=active)
-    prove(m, before(m, dut.pair_slot) == slot, when=active)
+    prove(m, before(m, dut.pair_number, 2) == number, when=active)
+    prove(m, before(m, dut.pair_slot, 2) == slot, when=active)
     prove(m, tag.last == (number == final), when=pair_goes)
     prove(m, ~active | (pair_goes & tag.last), when=begins)
 
@@ -61,7 +65,7 @@ def generator(form: str) -> Module:
     starts, age = begins | (pair_goes & ~tag.last), Signal(range(p.generator_interval + 1))
     with m.If(starts | active):
         m.d.sync += age.eq(Mux(starts, 1, age + 1))
-    prove(m, dut["valid"] == before(m, starts, 2))
+    prove(m, dut["valid"] == before(m, starts))
     prove(m, pair_goes == (age == p.generator_interval), when=active)
     if p.generator_interval > 1:
         invariant(m, dut["wait"] == p.generator_interval - age, when=active)
@@ -70,12 +74,18 @@ def generator(form: str) -> Module:
     invariant(m, number <= final, when=active)
     ends = pair_goes & tag.last
     invariant(m, dut["idle"] == (~active | ends))
-    invariant(m, dut["number"] == Mux(active & ~ends, number + pair_goes, 0))
     if p.generator_interval == 1:
-        left = (final + 1 - dut["number"])[: len(dut["left"])]
+        left = (final - number)[: len(dut["left"])]
+        asked = Mux(dut["idle"] | (left == 1), 0, number + 2)  # of the pair after what goes
+        invariant(m, dut["begun"] == before(m, begins))
+        invariant(m, dut["number"] == Mux(dut["begun"], 2, asked))
         invariant(m, dut["left"] == left, when=~dut["idle"])
         invariant(m, dut["last"] == (left == 1), when=~dut["idle"])
     else:
+        late = active & (age > 1)
+        asked = Mux(tag.last, 0, number + 1)
+        invariant(m, dut["number"] == Mux(late, asked, Mux(active, number, 0)))
+        invariant(m, dut["asks_next"] == (~active | (late & tag.last)))
         invariant(m, dut["kept"] == final, when=active)
     invariant(m, tag.slot == slot, when=active)
     invariant(m, tag.last == (number == final), when=active)
@@ -92,7 +102,7 @@ def row() -> Module:
     for lane in range(WIDE.lanes):
         dut.cut(f"lane_{lane}")
     soon = free(m, 1, "soon")
-    valid = before(m, soon)
+    valid = before(m, soon, notice(WIDE))
     last = free(m, 1, "last")
     m.d.comb += [dut.soon.eq(soon), dut.i.valid.eq(valid), dut.i.payload.last.eq(last & valid)]
     pair = Signal(range(WIDE.max_pairs))
@@ -105,12 +115,16 @@ def row() -> Module:
     assume(m, lane, when=ends)
     assume(m, ends, when=valid & pair.all())
     number = counter(m, 3, ends, name="number")
-    prove(m, dut.written == (valid & lane))
+    told = Signal()  # whether the pair that is told of is an entry's last
+    m.d.sync += told.eq(told ^ soon)
+    prove(m, dut.written == before(m, soon & told))
     prove(m, dut["enables"] == Cat(valid & ~lane, valid & lane))
     prove(m, dut["address"] == Cat(pair[1:], number[:2]), when=valid)
     invariant(m, dut["pair"] == pair)
     invariant(m, dut["row"] == number[:2])
-    invariant(m, dut.driven("lane") == (pair + valid)[0])
+    invariant(m, dut.driven("lane") == told)
+    on_their_way = [before(m, soon, clocks) for clocks in range(1, notice(WIDE))]
+    invariant(m, told == (pair + valid + sum(on_their_way))[0])
     cover(m, dut.written & (pair == 3) & (number == 3))
     return m
 
@@ -170,7 +184,11 @@ PROOFS = [
                 PIPELINED,
                 (
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "free != 0"),
-                    Bug("hdl/row_generator.py", "Mux(last, 0, number + 1)", "number + 1"),
+                    Bug(
+                        "hdl/row_generator.py",
+                        "Mux(last | (left == 2), 0, number + 1)",
+                        "number + 1",
+                    ),
                 ),
             ),
             (
@@ -185,14 +203,14 @@ PROOFS = [
     Proof(
         "rotation row",
         "Pair i of row n stands in entry i div lanes, lane i mod lanes, of place n mod rows, and"
-        " `written` is that an entry's last pair is being written.",
+        " `written` is that an entry's last pair is told of, a clock later.",
         row,
         (
             Bug("hdl/rotation_row.py", "row.eq(row + 1)", "row.eq(row)"),
             Bug("hdl/rotation_row.py", "lane == p.lanes - 1", "lane == 0"),
         ),
         depth=12,
-        given="A row is a whole number of entries, and `soon` is a clock ahead of its pair.",
+        given="A row is a whole number of entries, and `soon` is its notice ahead of a pair.",
     ),
     Proof(
         "query rows",

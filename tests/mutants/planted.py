@@ -57,8 +57,8 @@ CLASSIC = [
     Mutant(
         "decode off by one, hardware",
         "hdl/row_generator.py",
-        "given = job.position.position[axis]",
-        "given = job.position.position[axis] + 1",
+        "job.position.position[axis] + job.position.conjugate",
+        "job.position.position[axis] + 1",
         FLAGS,
     ),
     Mutant(
@@ -222,8 +222,8 @@ NUMBERS = [
     Mutant(
         "rounding dropped, three multipliers",
         "hdl/rotator.py",
-        "Cat(C(0, end - 1), scale, ~scale)",
-        "Cat(C(0, end - 1), 0, ~scale)",
+        "Cat(held.scale, ~held.scale)",
+        "Cat(C(0, 1), ~held.scale)",
         THREE,
     ),
     Mutant(
@@ -336,9 +336,9 @@ FLOW = [
     ),
     Mutant(
         "conjugate ignored",
-        "hdl/row_generator.py",
-        "mask = job.position.conjugate.replicate",
-        "mask = C(0).replicate",
+        "hdl/engine.py",
+        ".eq(given ^ backwards)",
+        ".eq(given)",
         FLAGS,
     ),
     Mutant(
@@ -351,8 +351,8 @@ FLOW = [
     Mutant(
         "a short packet padded with what is at the port",
         "hdl/framer.py",
-        "Value.cast(given.data) & ~padding.replicate(len(Value.cast(given.data)))",
-        "Value.cast(given.data)",
+        "beat &= ~padding.replicate(len(beat))",
+        "pass",
         FRAMED,
     ),
     Mutant(

@@ -95,13 +95,14 @@ def latency(component: wiring.Component) -> int | None:
 ECP5, ICE40 = "lfe5u-25f-6", "ice40up5k"
 SMALL: dict[str, Any] = {"lanes": 1, "max_head_dim": 128, "slots": 1, "rows": 2}
 DESIGNS = {
-    "rope": Design("RoPE", ECP5, RopeParameters(), seeds=5),
+    "rope": Design("RoPE, floorplan", ECP5, RopeParameters(), seeds=5, floorplanned=True),
     "rope-1-lane": Design("RoPE", ECP5, RopeParameters(lanes=1)),
     "rope-2-lanes": Design("RoPE", ECP5, RopeParameters(lanes=2)),
     "rope-8-lanes": Design(
         "RoPE, shared, floorplan",
         ECP5,
         RopeParameters(lanes=8, generator="shared"),
+        seeds=5,
         floorplanned=True,
     ),
     "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),

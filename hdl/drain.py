@@ -96,6 +96,19 @@ class Drain(wiring.Component):
             asking.payload.error.eq(present.bad),
             goes_on.eq(asking.ready),
         ]
+        out = stream.Signature(result_layout(p)).create()
+        if p.distant:
+            # Who takes the results does not reach all memories within a clock: a register does,
+            # which says what the slice's ready says.
+            m.submodules.results = results = ReadySlice(result_layout(p))
+            connect(m, out, results.i)
+            connect(m, results.o, wiring.flipped(self.o))
+            goes = Signal(init=1)
+            m.d.sync += goes.eq(self.o.ready | ~self.o.valid)
+            m.d.comb += self.read_enable.eq(goes)
+        else:
+            connect(m, out, wiring.flipped(self.o))
+            m.d.comb += self.read_enable.eq(out.ready | ~out.valid)
         if p.relayed:
             # Nor does the results' ready reach the gate within a clock.
             m.submodules.kept = kept = ReadySlice(marks)
@@ -103,15 +116,14 @@ class Drain(wiring.Component):
             asking = kept.o
         m.d.comb += [
             asking.ready.eq(self.read_enable),
-            self.read_enable.eq(self.o.ready | ~self.o.valid),
             self.left.eq(reads & self.read_enable),
             self.finished.eq(asks & goes_on & present.last),
             self.finished_slot.eq(present.slot),
-            Value.cast(self.o.payload.data).eq(
+            Value.cast(out.payload.data).eq(
                 Mux(marked.exchanged, Cat(self.words[1], self.words[0]), Cat(*self.words))
             ),
-            self.o.payload.last.eq(marked.last),
-            self.o.payload.error.eq(marked.error),
+            out.payload.last.eq(marked.last),
+            out.payload.error.eq(marked.error),
         ]
         with m.If(self.read_enable & asking.valid):
             m.d.sync += self.address.eq(self.address + 1)
@@ -119,7 +131,7 @@ class Drain(wiring.Component):
             m.d.sync += [
                 reads.eq(asking.valid),
                 asked.eq(asking.payload),
-                self.o.valid.eq(reads),
+                out.valid.eq(reads),
                 marked.eq(asked),
             ]
         return m

@@ -113,7 +113,7 @@ class RopeEngine(wiring.Component):
     def latency(self) -> int:
         """Clocks from a position to the first rotated beat, adjacent pairs, data waiting."""
         p, queue, drain = self.parameters, 2, 3
-        entry = RotationRow.wait(p) + 2 * p.distant
+        entry = RotationRow.wait(p) + 3 * p.distant
         first_entry = (p.lanes - 1) * self._generator.interval
         rotate = RotationRow.latency + self._rotator.latency
         return queue + self._generator.latency + first_entry + entry + rotate + drain
@@ -121,7 +121,7 @@ class RopeEngine(wiring.Component):
     @property
     def passing_latency(self) -> int:
         """Clocks from a position to the first beat where that does not turn, data waiting."""
-        naming, drain = 14 + 2 * self.parameters.relayed + self.parameters.distant, 3
+        naming, drain = 14 + 2 * self.parameters.relayed + 2 * self.parameters.distant, 3
         return naming + RotationRow.latency + self._rotator.latency + drain
 
     def elaborate(self, platform):  # noqa: D102
@@ -134,7 +134,7 @@ class RopeEngine(wiring.Component):
         m.submodules.framer = framer = Framer(p)
         m.submodules.gathered = gathered = HeadBuffer(p, registered=p.relayed)
         m.submodules.sequencer = sequencer = Sequencer(p)
-        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits)
+        m.submodules.rotated = rotated = HeadBuffer(p, bits=p.output_bits, registered=p.distant)
         m.submodules.drain = drain = Drain(p)
 
         connect(m, wiring.flipped(self.i), framer.i)
@@ -310,25 +310,27 @@ class RopeEngine(wiring.Component):
         def waited(value, clocks, *, reset_less=True):
             return delayed(m, value, clocks, reset_less=reset_less, name="waited")
 
-        ends, turns = waited(split, 2), waited(turns, 2)
+        # Distant lanes are told what does not turn, which resets their registers as it is; through
+        # an inverter it would come late.
+        ends, told = waited(split, 2), waited(~turns if p.distant else turns, 2)
         passing, tempered = self._identity(), C(0)
         if p.temperature:
             scaled = waited(sent(operation.scaled), 2)
             passing, tempered = self._scaling(scaled), scaled.tempered
         if p.floating:
             m.d.comb += [
-                rotator.passes.eq(~turns & ~tempered),
-                rotator.apart.eq(~turns & tempered),
+                rotator.passes.eq((told if p.distant else ~told) & ~tempered),
+                rotator.apart.eq((told if p.distant else ~told) & tempered),
             ]
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))
         for lane in range(p.lanes):
+            turning = Value.cast(row.coefficients[lane])
+            either = (passing, turning) if p.distant else (turning, passing)
             m.d.comb += [
                 rotator.first[lane].eq(Mux(ends, beat[lane], beat[2 * lane])),
                 rotator.second[lane].eq(Mux(ends, beat[p.lanes + lane], beat[2 * lane + 1])),
-                Value.cast(rotator.coefficients[lane]).eq(
-                    Mux(turns, Value.cast(row.coefficients[lane]), passing)
-                ),
+                Value.cast(rotator.coefficients[lane]).eq(Mux(told, *either)),
             ]
         m.d.comb += rotator.exchanged.eq(waited(swap, 2))
 
@@ -352,7 +354,7 @@ class RopeEngine(wiring.Component):
             rotated.write_words[1].eq(Mux(exchanged, x, Mux(ends, y, adjacent[width:]))),
             rotated.write_addresses[0].eq(places.o[:bits]),
             rotated.write_addresses[1].eq(places.o[bits : 2 * bits]),
-            drain.done.eq(waited(issue, through - 1, reset_less=False)),
+            drain.done.eq(waited(issue, through + rotated.write_latency - 2, reset_less=False)),
             rotated.read_enable.eq(drain.read_enable),
             rotated.read_addresses[0].eq(drain.address),
             rotated.read_addresses[1].eq(drain.address),

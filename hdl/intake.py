@@ -137,16 +137,16 @@ class Intake(wiring.Component):
 
         turned = waited(turns, reset_less=False)
         context, position = waited(self.context), waited(held.position)
-        reach, limited = Signal(self._p.axes), Signal()
+        within, limited = Signal(self._p.axes), Signal()
         m.d.sync += [
             self.beyond_position.eq(position[0]),
             limited.eq(turned & context.stated),
             *(
-                reach[axis].eq((position[axis] >= 0) & (position[axis] >= context.tokens))
+                within[axis].eq((position[axis] - context.tokens)[-1])
                 for axis in range(self._p.axes)
             ),
         ]
-        m.d.comb += self.beyond.eq(limited & reach.any())
+        m.d.comb += self.beyond.eq(limited & ~within.all())
 
         # Counted from acceptance, two clocks late.
         for number in range(self._p.slots):

@@ -24,6 +24,8 @@ class Queue(wiring.Component):
     items are ``announced`` one from the memory takes a clock more. ``room``, ``o.valid`` and
     ``o.payload`` are registers.
 
+    Raises ValueError where items are ``announced`` without a bypass, or at full rate.
+
     Parameters
     ----------
     shape : of an item
@@ -53,6 +55,8 @@ class Queue(wiring.Component):
         bypass: bool = False,
         announced: bool = False,
     ):
+        if announced and (full_rate or not bypass):
+            raise ValueError("items are announced with a bypass, and every third clock at most")
         self._depth, self._full_rate, self._bypass = depth, full_rate, bypass
         self._announced = announced
         self._address_bits = exact_log2(depth)

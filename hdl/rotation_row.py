@@ -20,6 +20,9 @@ def notice(p: RopeParameters) -> int:
     return 1 + RotationRow.latency * p.forwarded
 
 
+COMPARED = 2  # bits of an address in one comparison
+
+
 class RotationRow(wiring.Component):
     """A ring of ``rows`` rows; each is read as often as its token has rotated heads.
 
@@ -60,7 +63,7 @@ class RotationRow(wiring.Component):
     @staticmethod
     def wait(p: RopeParameters) -> int:
         """Clocks from an entry's last pair until it may be read, negative where that is before."""
-        return 2 - notice(p)
+        return 2 - notice(p) + p.distant
 
     def elaborate(self, platform):  # noqa: D102
         m = Module()
@@ -83,32 +86,50 @@ class RotationRow(wiring.Component):
         m.d.sync += [
             lane.eq(lane + self.soon),
             coming.eq(Mux(self.soon, 1 << lane, 0)),
-            self.written.eq(self.soon & (lane == p.lanes - 1)),
         ]
+        complete = self.soon & (lane == p.lanes - 1)
+        m.d.comb += self.written.eq(
+            delayed(m, complete, 1 + p.distant, reset_less=False, name="complete")
+        )
         enables = delayed(m, coming, notice(p) - 1, reset_less=False, name="enables")
+        # Of distant lanes the upper half is told a clock after the lower.
+        words = Value.cast(self.i.payload.coefficients)
+        upper_enables = delayed(m, enables, int(p.distant), reset_less=False, name="upper")
+        upper_address = delayed(m, address, int(p.distant), name="upper_address")
+        upper_words = delayed(m, words, int(p.distant), name="upper_words")
         read_address = Cat(self.entry[:entry_bits], self.row)
-        collides = Signal()
-        m.d.sync += collides.eq(address == read_address)
+        # Compared in two steps, for the memories are far.
+        same = Signal(-(-len(address) // COMPARED))
+        m.d.sync += same.eq(
+            Cat(
+                upper_address[bit : bit + COMPARED] == read_address[bit : bit + COMPARED]
+                for bit in range(0, len(address), COMPARED)
+            )
+        )
         for lane in range(p.lanes):
+            upper = 2 * lane >= p.lanes
+            enable, word = (upper_enables[lane], upper_words) if upper else (enables[lane], words)
             memory = Ram(coefficient_layout(p).size, depth)
             m.submodules[f"lane_{lane}"] = memory
             m.d.comb += [
-                memory.write_enable.eq(enables[lane]),
-                memory.write_address.eq(address),
-                memory.write_data.eq(self.i.payload.coefficients),
+                memory.write_enable.eq(enable),
+                memory.write_address.eq(upper_address if upper else address),
+                memory.write_data.eq(word),
                 memory.read_address.eq(read_address),
             ]
             read = memory.read_data
             later = p.lanes - 1 - lane  # clocks by which the entry's last pair comes later, or more
             if p.forwarded and later < self.latency:
-                read = self._forwarded(m, read, enables[lane], collides, later)
+                read = self._forwarded(m, read, enable, word, same.all(), later)
             m.d.comb += Value.cast(self.coefficients[lane]).eq(read)
         return m
 
-    def _forwarded(self, m, read: Value, written: Value, collides: Value, later: int) -> Value:
+    def _forwarded(
+        self, m, read: Value, written: Value, word: Value, collides: Value, later: int
+    ) -> Value:
         """What is read; where the entry is being written, what has been written of it since."""
         since = strobes(m, written, 1)[later:]  # in the clock after the reading, and in that
-        kept = held(m, Value.cast(self.i.payload.coefficients), written, name="kept")
+        kept = held(m, word, written, name="kept")
         chosen = Signal(name="chosen")
         m.d.sync += chosen.eq(collides & Cat(since).any())
         return Mux(chosen, kept, read)

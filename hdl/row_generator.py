@@ -146,7 +146,7 @@ class RowGenerator(wiring.Component):
         """
         p = self._p
         free, spare = Signal(range(p.rows + 1), init=p.rows), Signal()
-        active, idle, begins, begun = Signal(), Signal(init=1), Signal(), Signal()
+        idle, begins, begun = Signal(init=1), Signal(), Signal()
         tag, job = Signal(self._tag), self.i.payload
         number, final = Signal(range(p.max_pairs)), job.pairs.final
         position = self._phase.i.payload.position.shape()
@@ -164,11 +164,9 @@ class RowGenerator(wiring.Component):
             tick = wait == 0
             kept = held(m, final, idle, name="kept")
             last = number == kept
-            m.d.comb += [
-                idle.eq(~active | (tick & tag.last)),
-                self.pair_number.eq(number),
-            ]
-            with m.If(tick | ~active):
+            m.d.comb += self.pair_number.eq(number)
+            m.d.sync += idle.eq(Mux(idle, ~begins, (wait == 1) & tag.last))
+            with m.If(tick | idle):
                 m.d.sync += wait.eq(self.interval - 1)
             with m.Else():
                 m.d.sync += wait.eq(wait - 1)
@@ -192,7 +190,7 @@ class RowGenerator(wiring.Component):
             with m.If(idle):
                 m.d.sync += number.eq(begins << 1)
             with m.Else():
-                m.d.sync += number.eq(Mux(last | (left == 2), 0, number + 1))
+                m.d.sync += number.eq(Mux(last | next_last, 0, number + 1))
         m.d.sync += [
             free.eq(counted(free, self.released, begins)),
             spare.eq((free != 0) & ~begins & ~begun),
@@ -200,7 +198,6 @@ class RowGenerator(wiring.Component):
         ]
         with m.If(idle):
             m.d.sync += [
-                active.eq(begins),
                 tag.last.eq(job.pairs.single),
                 tag.slot.eq(job.position.slot),
                 tag.pure.eq(job.position.pure),

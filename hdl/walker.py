@@ -22,7 +22,7 @@ __all__ = ["Walker", "buffer_depth"]
 
 def buffer_depth(p: RopeParameters) -> int:
     """Beats in a head buffer: a head, half a head of reordering, and a pipeline's length."""
-    return 1 << bits_for(p.max_head_beats + p.max_head_beats // 2 + 23)
+    return 1 << bits_for(p.max_head_beats + p.max_head_beats // 2 + 23 + 3 * p.distant)
 
 
 class Walker(wiring.Component):

@@ -88,7 +88,41 @@ def test_every_memory_of_a_lane_is_pinned_and_its_row_is_near(device, lanes, col
         rows = [place_of(bel) for bel in bels(planned, f"row$248.lane_{lane}.").values()]
         assert len(rows) == 2
         assert all(abs(x - products[1][0]) <= 20 for x, _ in rows)
-    assert not bels(planned, "steps.")  # of no lane: left to nextpnr
+    first = [place_of(bel) for bel in bels(planned, "rotator.lane_0.").values()]
+    (steps,) = (place_of(bel) for bel in bels(planned, "steps.").values())
+    assert abs(steps[0] - first[1][0]) <= 20
+
+
+def several(engines: int) -> dict:
+    """Engines of eight lanes side by side."""
+    one = netlist(8)["modules"]["top"]["cells"]
+    cells = {
+        name.replace("component.", f"component.engine_{engine}."): cell
+        for engine in range(engines)
+        for name, cell in one.items()
+    }
+    return {"creator": "test", "modules": {"top": {"ports": {}, "cells": cells}}}
+
+
+@pytest.mark.parametrize("engines", [1, 2, 4, 5])
+def test_each_engine_has_its_lanes_in_a_row_and_its_generator_together(engines):
+    planned = floorplan(several(engines), "LFE5U-85F")
+    pins = bels(planned, "")
+    assert len(set(pins.values())) == len(pins)
+    columns = [site.x for site in DIES["LFE5U-85F"].row("MULT18X18D", 0)]
+    for engine in range(engines):
+        mine = {n: place_of(bel) for n, bel in pins.items() if f".engine_{engine}." in n}
+        for part, count in (("rotator.", 24), ("generator.", 4)):
+            sites = sorted(at for n, at in mine.items() if part in n and "mult18x18d" in n)
+            first = columns.index(sites[0][0])
+            assert [columns.index(x) for x, _ in sites] == [*range(first, first + count)]
+            assert len({y for _, y in sites}) == 1
+        for lane in range(8):
+            (x, *_), (y, *_) = zip(
+                *(at for n, at in mine.items() if f"rotator.lane_{lane}." in n), strict=True
+            )
+            rows = [at for n, at in mine.items() if f"row$248.lane_{lane}." in n]
+            assert all(abs(at[0] - x) + abs(at[1] - y) <= 40 for at in rows)
 
 
 def test_all_that_is_not_pinned_stays_as_it_was():

@@ -8,7 +8,7 @@ import pytest
 
 from ropeway.boards.catalogue import BOARDS
 from ropeway.boards.configuration import default_configuration
-from ropeway.boards.designs import DESIGNS
+from ropeway.boards.designs import DESIGNS, latency
 from ropeway.boards.devices import DEVICES
 from ropeway.boards.place import Placement
 from ropeway.boards.report import (
@@ -101,7 +101,8 @@ def test_a_reported_rate_is_a_median_of_three_seeds_or_more_within_the_silicon_s
     [
         ("rope", {"luts": 2500, "placed": 5000, "multipliers": 22}),
         ("rope-8-lanes", {"multipliers": 28}),
-        ("rope-core", {"luts": 1500}),
+        ("rope-85f", {"multipliers": 4 * 28}),
+        ("rope-core", {"luts": 1500, "placed": 2500}),
         ("rope-up5k", {"multipliers": 8}),
         ("rope-hx8k", {"placed": 7680, "multipliers": 0}),
     ],
@@ -130,15 +131,31 @@ def test_an_engine_s_rate_is_quoted_with_the_heads_that_it_needs():
         "RoPE, shared": "3",  # one lane's; the last of that name
         "ALiBi": "any",
     }
-    eight = next(row for row in designs_table(REPORTED).rows if row[2] == "8 × 16")
-    assert eight[at] == "24"
+    for width in ("8 × 16", "4 × 8 × 16"):  # each of several engines needs as many as one
+        (wide,) = (row for row in designs_table(REPORTED).rows if row[2] == width)
+        assert wide[at] == "24"
 
 
-def test_the_reported_engine_s_netlist_is_simulated_over_a_hundred_tokens():
+@pytest.mark.parametrize(
+    ("name", "simulated"),
+    [("rope", "ecp5"), ("rope-8-lanes", "ecp5, 8 lanes"), ("rope-85f", "ecp5, 8 lanes")],
+)
+def test_a_reported_engine_s_netlist_is_simulated_over_a_hundred_tokens(name, simulated):
     """By tests/netlist/every_netlist.py: `make netlists`."""
-    parameters, tokens, _ = ENGINES["ecp5"]
-    assert parameters == DESIGNS["rope"].parameters
+    _, parameters, tokens, _ = ENGINES[simulated]
+    assert parameters == DESIGNS[name].parameters
     assert tokens >= 100
+
+
+def test_engines_side_by_side_are_one_engine_several_times():
+    one, four = DESIGNS["rope-8-lanes"], DESIGNS["rope-85f"]
+    assert four.parameters == one.parameters
+    assert four.rate == (4 * one.rate[0], "pairs")
+    assert latency(four.build()) == latency(one.build())
+    text = elaborate(("it", four)).rtlil
+    assert text.count("cell \\MULT18X18D ") == 4 * elaborate(("it", one)).rtlil.count(
+        "cell \\MULT18X18D "
+    )
 
 
 def test_another_design_has_another_hash():

@@ -51,6 +51,14 @@ def test_few_heads_are_warned_of(costs):
     )
 
 
+def test_of_several_engines_side_by_side_one_is_told(costs):
+    printed, _ = costs("llama-3.1-8b", "--device", "lfe5u-85f-6")
+    each, unit = printed["cost"]["geometries"]["default"], DESIGNS["rope-85f"]
+    assert unit["parameters"]["engines"] == 4
+    assert (each["lanes"], each["clock_mhz"]) == (8, unit["median_mhz"])
+    assert each["layer_tokens_per_second"] == round(unit["median_mhz"] * 1e6 / (48 * 8))
+
+
 @pytest.mark.parametrize(
     ("device", "unit", "starved"),
     [("ice40up5k", "rope-up5k", set()), ("ice40hx8k", "rope-hx8k", {"tp 4", "tp 8", "k only"})],

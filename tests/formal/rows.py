@@ -50,7 +50,9 @@ def generator(form: str) -> Module:
     invariant(m, dut["free"] != 0, when=dut["spare"])
 
     # Every pair of a job once, in order, and asked of the table two clocks ahead.
-    active, pair_goes, tag = dut["active"], dut["active"] & dut["tick"], dut["tag"]
+    active, tag = Signal(), dut["tag"]  # while a job's pairs are to go
+    pair_goes = active & dut["tick"]
+    m.d.sync += active.eq(begins | (active & ~(pair_goes & tag.last)))
     number, final, slot = Signal(4), Signal(4), Signal.like(job.position.slot)
     with m.If(begins):
         m.d.sync += [number.eq(0), final.eq(job.pairs.final), slot.eq(job.position.slot)]
@@ -89,9 +91,6 @@ def generator(form: str) -> Module:
         invariant(m, dut["kept"] == final, when=active)
     invariant(m, tag.slot == slot, when=active)
     invariant(m, tag.last == (number == final), when=active)
-    busy = Signal()
-    m.d.sync += busy.eq(begins | (busy & ~(pair_goes & tag.last)))
-    prove(m, active == busy)
     cover(m, pair_goes & (number == 2) & tag.last, begins & active & (rows == 1))
     return m
 
@@ -186,7 +185,7 @@ PROOFS = [
                     Bug("hdl/row_generator.py", "(free != 0) & ~begins", "free != 0"),
                     Bug(
                         "hdl/row_generator.py",
-                        "Mux(last | (left == 2), 0, number + 1)",
+                        "Mux(last | next_last, 0, number + 1)",
                         "number + 1",
                     ),
                 ),

@@ -66,6 +66,12 @@ def test_announced_items_come_every_third_clock():
     assert queue.interval == 3
 
 
+@pytest.mark.parametrize("options", [{}, {"bypass": True, "full_rate": True}])
+def test_what_would_announce_the_wrong_item_is_refused(options):
+    with pytest.raises(ValueError, match="announced with a bypass"):
+        Queue(20, 16, announced=True, **options)
+
+
 @pytest.mark.parametrize("full_rate", [False, True])
 def test_the_stated_latency_and_interval_are_measured(full_rate):
     queue = Queue(20, 16, full_rate=full_rate)

@@ -23,7 +23,7 @@ def schedule(random, p: RopeParameters) -> list[tuple[int, int, int, bool]]:
 
 
 @pytest.mark.parametrize("generator", GENERATORS)
-@pytest.mark.parametrize("lanes", [1, 2, 4])
+@pytest.mark.parametrize("lanes", [1, 2, 4, 8])
 @pytest.mark.parametrize("rows", [2, 4])
 def test_an_entry_is_read_from_the_clock_after_it_is_written_on(lanes, rows, generator):
     p = RopeParameters(lanes=lanes, rows=rows, max_head_dim=32, generator=generator)
@@ -42,7 +42,7 @@ def test_an_entry_is_read_from_the_clock_after_it_is_written_on(lanes, rows, gen
         stored[row, pair // lanes, pair % lanes] = inputs["word"][comes]
         first_write.setdefault(row, comes)
         if pair % lanes == lanes - 1:
-            readable[row, pair // lanes] = told + 2
+            readable[row, pair // lanes] = told + 2 + p.distant
 
     # In most clocks what may just be read, or was a clock ago; else anything that still stands.
     reads = [(0, 0)] * clocks

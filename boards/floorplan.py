@@ -9,7 +9,6 @@ from statistics import mean
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from ropeway.golden.errors import InputError
 
@@ -201,6 +200,9 @@ def _wanted(names: list[str], placed: dict[str, Site]) -> Iterator[Wanted]:
 
 def _assigned(wanted: list[Wanted], sites: list[Site]) -> dict[str, Site]:
     """A site for each, so that all together are as near to where they are best as can be."""
+    # It comes with `fpga`, which who asks for a report's figures need not have.
+    from scipy.optimize import linear_sum_assignment
+
     away = np.array(
         [
             [each.weight * ((site.x - each.x) ** 2 + (site.y - each.y) ** 2) for site in sites]

@@ -3,6 +3,8 @@
 
 import copy
 import re
+import subprocess
+import sys
 from itertools import pairwise
 
 import pytest
@@ -133,6 +135,20 @@ def test_all_that_is_not_pinned_stays_as_it_was():
     for cell in planned["modules"]["top"]["cells"].values():
         cell["attributes"].pop("BEL", None)
     assert planned == before
+
+
+def test_a_model_s_cost_is_told_without_the_solver(request):
+    command = "import sys; sys.modules['scipy'] = None; from ropeway.cli import main; main()"
+    words = ["inspect", "llama-3.1-8b", "--device", "lfe5u-25f-6"]
+    done = subprocess.run(
+        [sys.executable, "-c", command, *words],
+        cwd=request.config.rootpath,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "tokens/s" in done.stdout
 
 
 def test_sites_are_as_many_as_the_parts_have():

@@ -125,7 +125,7 @@ DROPPED = Bug(
 )
 READ_ON = Bug(
     "hdl/drain.py",
-    "self.read_enable.eq(self.o.ready | ~self.o.valid)",
+    "self.read_enable.eq(out.ready | ~out.valid)",
     "self.read_enable.eq(1)",
     found=False,
 )

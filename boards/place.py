@@ -130,12 +130,12 @@ def place(
     Source of the cell counts: nextpnr's utilisation, which has the harness's registers in it.
     """
     design, options = "placed.json" if device.family.few_pins else "design.json", ()
-    netlist = json.loads((directory / design).read_text())
+    prepared = json.loads((directory / design).read_text())
     if device.family.open_carries:
-        netlist = open_carries(netlist)
+        prepared = open_carries(prepared)
     if floorplanned:
-        netlist, options = floorplan(netlist, device.device), OPTIONS
-    (directory / "prepared.json").write_text(json.dumps(netlist))
+        prepared, options = floorplan(prepared, device.device), OPTIONS
+    (directory / "prepared.json").write_text(json.dumps(prepared))
 
     def run(seed: int) -> Placement:
         report = f"report-{seed}.json"

@@ -9,7 +9,7 @@ from amaranth.utils import exact_log2
 from ropeway.golden.alibi_parameters import SLOPE_BITS, AlibiParameters
 
 from .alibi_layouts import distance_shape, segment_layout, started_layout
-from .fixed import add_with_carry
+from .fixed import add_with_carry, equal_pieces
 from .primitives import Ram
 from .serial_product import SerialProduct
 from .streams import delayed
@@ -143,12 +143,10 @@ class AlibiStarts(wiring.Component):
         key, key_only = Signal(signed(p.position_bits + 1)), Signal()
         given = Cat(offered.head, offered.query, offered.key_only, offered.key, offered.key[-1])
         expected = Cat(head, query, key_only, key)
-        pieces = range(0, len(given), COMPARED)
+        pieces = equal_pieces(given, expected, COMPARED)
         alike, known, follows = Signal(len(pieces)), Signal(), Signal()
         with m.If(idle):
-            m.d.sync += alike.eq(
-                Cat(given[i : i + COMPARED] == expected[i : i + COMPARED] for i in pieces)
-            )
+            m.d.sync += alike.eq(pieces)
         with m.If(begins):
             m.d.sync += [
                 follows.eq(known & alike.all()),

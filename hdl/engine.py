@@ -318,9 +318,10 @@ class RopeEngine(wiring.Component):
             scaled = waited(sent(operation.scaled), 2)
             passing, tempered = self._scaling(scaled), scaled.tempered
         if p.floating:
+            passes = told if p.distant else ~told
             m.d.comb += [
-                rotator.passes.eq((told if p.distant else ~told) & ~tempered),
-                rotator.apart.eq((told if p.distant else ~told) & tempered),
+                rotator.passes.eq(passes & ~tempered),
+                rotator.apart.eq(passes & tempered),
             ]
         elements = data.ArrayLayout(signed(p.data_bits), p.beat_elements)
         beat = data.View(elements, Cat(*gathered.read_words))

@@ -9,6 +9,7 @@ __all__ = [
     "add_or_subtract",
     "add_with_carry",
     "counted",
+    "equal_pieces",
     "negated_if",
     "overflows",
     "saturated",
@@ -36,6 +37,11 @@ def add_or_subtract(value: Value, other: Value, subtract: Value, width: int) -> 
 def counted(counter: Value, up: Value, down: Value) -> Value:
     """A counter after one more, one fewer, both or neither: one carry chain."""
     return add_with_carry(counter, down.replicate(len(counter)).as_signed(), up, len(counter))
+
+
+def equal_pieces(value: Value, other: Value, bits: int) -> Value:
+    """Whether two values of a width are equal, for each ``bits`` of them from the lowest on."""
+    return Cat(value[at : at + bits] == other[at : at + bits] for at in range(0, len(value), bits))
 
 
 def overflows(value: Value, bits: int) -> Value:

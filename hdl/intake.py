@@ -7,7 +7,7 @@ from amaranth.lib.wiring import In, Out
 
 from ropeway.golden.parameters import RopeParameters
 
-from .fixed import counted
+from .fixed import counted, equal_pieces
 from .layouts import context_layout, position_layout, token_layout
 from .streams import delayed, pulse_stream
 from .walker import buffer_depth
@@ -93,20 +93,13 @@ class Intake(wiring.Component):
         unchanged, turns, new_row = Signal(), Signal(), Signal()
         turning = (self.loaded & ~self.bypass).bit_select(slot, 1)
         m.d.sync += turns.eq(offered & turning & ~self.i.payload.bypass)
-        shares = Signal(1 + len(range(0, len(given), COMPARED)))
+        pieces = equal_pieces(given, last, COMPARED)
+        shares = Signal(1 + len(pieces))
         with m.If(offered):
             m.d.sync += [
                 held.eq(self.i.payload),
                 unchanged.eq(loaded),
-                shares.eq(
-                    Cat(
-                        unchanged,
-                        *(
-                            given[bit : bit + COMPARED] == last[bit : bit + COMPARED]
-                            for bit in range(0, len(given), COMPARED)
-                        ),
-                    )
-                ),
+                shares.eq(Cat(unchanged, pieces)),
             ]
         own_row = ~shares.all()
         if self._p.temperature:

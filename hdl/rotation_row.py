@@ -8,19 +8,19 @@ from amaranth.utils import exact_log2
 
 from ropeway.golden.parameters import RopeParameters
 
+from .fixed import equal_pieces
 from .layouts import coefficient_layout
 from .primitives import Ram
 from .streams import delayed, held, pulse_stream, strobes
 
 __all__ = ["RotationRow", "notice"]
 
+COMPARED = 2  # bits of an address in one comparison
+
 
 def notice(p: RopeParameters) -> int:
     """Clocks ahead that a row is told of its pairs."""
     return 1 + RotationRow.latency * p.forwarded
-
-
-COMPARED = 2  # bits of an address in one comparison
 
 
 class RotationRow(wiring.Component):
@@ -93,34 +93,32 @@ class RotationRow(wiring.Component):
         )
         enables = delayed(m, coming, notice(p) - 1, reset_less=False, name="enables")
         # Of distant lanes the upper half is told a clock after the lower.
-        words = Value.cast(self.i.payload.coefficients)
-        upper_enables = delayed(m, enables, int(p.distant), reset_less=False, name="upper")
-        upper_address = delayed(m, address, int(p.distant), name="upper_address")
-        upper_words = delayed(m, words, int(p.distant), name="upper_words")
+        word = Value.cast(self.i.payload.coefficients)
+        lower = enables, address, word
+        upper = (
+            delayed(m, enables, int(p.distant), reset_less=False, name="upper"),
+            delayed(m, address, int(p.distant), name="upper_address"),
+            delayed(m, word, int(p.distant), name="upper_words"),
+        )
         read_address = Cat(self.entry[:entry_bits], self.row)
         # Compared in two steps, for the memories are far.
-        same = Signal(-(-len(address) // COMPARED))
-        m.d.sync += same.eq(
-            Cat(
-                upper_address[bit : bit + COMPARED] == read_address[bit : bit + COMPARED]
-                for bit in range(0, len(address), COMPARED)
-            )
-        )
+        pieces = equal_pieces(upper[1], read_address, COMPARED)
+        same = Signal(len(pieces))
+        m.d.sync += same.eq(pieces)
         for lane in range(p.lanes):
-            upper = 2 * lane >= p.lanes
-            enable, word = (upper_enables[lane], upper_words) if upper else (enables[lane], words)
+            enables, address, word = lower if 2 * lane < p.lanes else upper
             memory = Ram(coefficient_layout(p).size, depth)
             m.submodules[f"lane_{lane}"] = memory
             m.d.comb += [
-                memory.write_enable.eq(enable),
-                memory.write_address.eq(upper_address if upper else address),
+                memory.write_enable.eq(enables[lane]),
+                memory.write_address.eq(address),
                 memory.write_data.eq(word),
                 memory.read_address.eq(read_address),
             ]
             read = memory.read_data
             later = p.lanes - 1 - lane  # clocks by which the entry's last pair comes later, or more
             if p.forwarded and later < self.latency:
-                read = self._forwarded(m, read, enable, word, same.all(), later)
+                read = self._forwarded(m, read, enables[lane], word, same.all(), later)
             m.d.comb += Value.cast(self.coefficients[lane]).eq(read)
         return m
 
